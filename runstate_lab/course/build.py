@@ -1,0 +1,191 @@
+"""Masters in, notebooks out: one way, the same bytes each time.
+
+A lesson's master becomes an executed notebook. An exercise's master becomes
+two: the solved one, executed, and the student's, with stubs and no outputs.
+How a cell is marked is in `marks`, how it runs in `kernels`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from runstate_lab.course import kernels
+from runstate_lab.course.catalogue import Catalogue, Exercise
+from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
+from runstate_lab.course.marks import Cell, read_master
+
+KINDS = ("lesson", "solution", "exercise")
+
+
+@dataclass(frozen=True)
+class Target:
+    """One notebook to be built, and the master that it is built from."""
+
+    kind: str
+    name: str
+    master: Path
+    notebook: Path
+    exercise: Exercise | None = None
+
+
+def targets(catalogue: Catalogue, names: Iterable[str] = ()) -> tuple[Target, ...]:
+    """What is to be built, in the catalogue's order; no names means all.
+
+    A number means the lesson and the exercise of that number.
+    """
+    wanted = set(names)
+    every = tuple(
+        Target("lesson", lesson.name, lesson.master, lesson.notebook) for lesson in catalogue.lessons
+    ) + tuple(
+        Target(kind, each.name, each.master, notebook, each)
+        for each in catalogue.exercises
+        for kind, notebook in (("solution", each.solved), ("exercise", each.notebook))
+    )
+    chosen = tuple(
+        target for target in every if not wanted or {target.name, target.name[:2]} & wanted
+    )
+    unknown = wanted - {key for target in every for key in (target.name, target.name[:2])}
+    if unknown:
+        known = ", ".join(dict.fromkeys(target.name for target in every))
+        raise AskedWrongly(f"nothing is called {min(unknown)!r}", hint=f"known: {known}")
+    return chosen
+
+
+def compose(cells: tuple[Cell, ...], target: Target) -> NotebookNode:
+    """The notebook before it runs: fixed cell ids, roles, stubs where they belong."""
+    nodes = []
+    for place, cell in enumerate(cells, start=1):
+        if target.kind == "exercise" and "teacher" in cell.tags:
+            continue
+        source = cell.source
+        if cell.role == "answer" and target.exercise:
+            stub = target.kind == "exercise"
+            source = cell.stub(target.exercise.task(cell.task).title) if stub else cell.solved
+        make = nbformat.v4.new_markdown_cell if cell.role == "text" else nbformat.v4.new_code_cell
+        nodes.append(make(source, id=_cell_id(cell, place), metadata=_metadata(cell)))
+    notebook = nbformat.v4.new_notebook(cells=nodes)
+    notebook.metadata["runstate"] = {"kind": target.kind, "name": target.name}
+    return notebook
+
+
+def render(catalogue: Catalogue, target: Target) -> str:
+    """The bytes of one built notebook; nothing is written."""
+    path = catalogue.root / target.master
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise AskedWrongly("there is no such master", place=Place(target.master)) from None
+    cells = read_master(text, target.master)
+    raise_any(_task_faults(cells, target))
+    notebook = compose(cells, target)
+    folder = (catalogue.root / target.notebook).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    if target.kind != "exercise":
+        kernels.execute(notebook, folder=folder, place=target.master)
+    kernels.settle(notebook, target.master)
+    return kernels.text_of(notebook)
+
+
+def build(
+    catalogue: Catalogue,
+    names: Iterable[str] = (),
+    *,
+    check: bool = False,
+    jobs: int = 2,
+    done: Callable[[Target], None] = lambda target: None,
+) -> tuple[Target, ...]:
+    """The notebooks that were written; with `check`, those compared and found equal.
+
+    A fault in one notebook does not keep the others from being built.
+    """
+    chosen = targets(catalogue, names)
+    faults: list[CourseFault] = []
+
+    def one(target: Target) -> None:
+        try:
+            text = render(catalogue, target)
+            (_compare if check else _write)(catalogue.root / target.notebook, text, target)
+        except CourseFault as fault:
+            faults.append(fault)
+        done(target)
+
+    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
+        list(pool.map(one, chosen))
+    raise_any(sorted(faults, key=str))
+    return chosen
+
+
+def _compare(path: Path, text: str, target: Target) -> None:
+    there = path.read_text(encoding="utf-8") if path.exists() else None
+    if there != text:
+        found = "was never built" if there is None else "is stale, or was edited by hand"
+        raise CourseFault(
+            found,
+            place=Place(target.notebook, _first_difference(there or "", text)),
+            hint=f"edit {target.master}, then run: runstate-lab build {target.name}",
+        )
+
+
+def _write(path: Path, text: str, target: Target) -> None:
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.new")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)
+
+
+def _first_difference(there: str, text: str) -> int:
+    pairs = zip(there.splitlines(), text.splitlines(), strict=False)
+    for number, (left, right) in enumerate(pairs, start=1):
+        if left != right:
+            return number
+    return min(there.count("\n"), text.count("\n")) if there else 0
+
+
+def _task_faults(cells: tuple[Cell, ...], target: Target) -> list[CourseFault]:
+    """Tasks of the catalogue and answer cells of the master must be the same."""
+    answers = {cell.task: cell for cell in cells if cell.role == "answer"}
+    checked = {cell.task for cell in cells if cell.role == "check"}
+    if not target.exercise:
+        places = [Place(target.master, cell.line) for cell in answers.values()]
+        return [CourseFault("a lesson has no answer cells", place=place) for place in places]
+    ids = [task.id for task in target.exercise.tasks]
+    faults = [
+        CourseFault(f"task {id} has no {what}", place=Place(target.master))
+        for what, found in (("answer cell", set(answers)), ("visible check", checked))
+        for id in ids
+        if id not in found
+    ]
+    faults += [
+        CourseFault(f"answer {id} is no task of the catalogue", place=Place(target.master, cell.line))
+        for id, cell in answers.items()
+        if id not in ids
+    ]
+    return faults
+
+
+def _cell_id(cell: Cell, place: int) -> str:
+    """Answers keep their id when cells are added before them; the rest count."""
+    if cell.role == "answer":
+        return f"answer-{cell.task.replace('.', '-')}"
+    return f"cell-{place:02}"
+
+
+def _metadata(cell: Cell) -> dict[str, object]:
+    role: dict[str, str] = {"role": cell.role}
+    if cell.task:
+        role["task"] = cell.task
+    if cell.check:
+        role["check"] = cell.check
+    metadata: dict[str, object] = {"runstate": role}
+    if cell.tags:
+        metadata["tags"] = list(cell.tags)
+    return metadata

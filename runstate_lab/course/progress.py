@@ -1,0 +1,163 @@
+"""What a learner did so far: one JSON file, replaced atomically.
+
+The file stands in the course folder as `.runstate/progress.json`.
+`RUNSTATE_PROGRESS` names another one, and `RUNSTATE_PROGRESS=off` (or an empty
+value) keeps everything in memory, so that building and checking always see a
+learner who has done nothing. A broken file is set aside, never overwritten.
+What the sections mean is the business of those who write them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from runstate_lab.course import catalogue
+from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None  # type: ignore[assignment]
+
+VERSION = 1
+SECTIONS = ("predictions", "answers", "hints", "checks", "solutions", "hand_ins")
+VARIABLE = "RUNSTATE_PROGRESS"
+FILE = Path(".runstate", "progress.json")
+
+Entry = Mapping[str, Any]
+
+
+class Progress:
+    """The entries of one learner, by section and key.
+
+    >>> progress = Progress(None)
+    >>> progress.record("hints", "04.1", {"shown": 2})
+    >>> progress.entry("hints", "04.1")
+    {'shown': 2}
+    >>> progress.record("grades", "04.1", {})
+    Traceback (most recent call last):
+    runstate_lab.course.faults.AskedWrongly: progress has no section 'grades'
+    hint: known: predictions, answers, hints, checks, solutions, hand_ins
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        """Progress kept in that file, or in memory where `path` is None."""
+        self.path = path
+        self._memory: dict[str, dict[str, Any]] = {}
+
+    def entry(self, section: str, key: str) -> Entry | None:
+        """What is recorded under that key, or None."""
+        return self.section(section).get(key)
+
+    def section(self, name: str) -> Mapping[str, Entry]:
+        """A copy of one section; empty where nothing was recorded."""
+        _known(name)
+        return copy.deepcopy(self._read().get(name, {}))
+
+    def record(self, section: str, key: str, entry: Entry) -> None:
+        """Keep an entry, in place of an earlier one of the same key."""
+        _known(section)
+        with self._locked():
+            entries = self._read()
+            entries.setdefault(section, {})[key] = dict(entry)
+            self._write(entries)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._locked():
+            self._write({})
+
+    def _read(self) -> dict[str, dict[str, Any]]:
+        if self.path is None:
+            return self._memory
+        try:
+            text = self.path.read_text(encoding="utf-8")
+            document = json.loads(text)
+            version, entries = document["version"], document["entries"]
+            if not all(isinstance(entries[name], dict) for name in entries):
+                raise TypeError("a section is no object")
+        except FileNotFoundError:
+            return {}
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            _set_aside(self.path, error)
+            return {}
+        if version != VERSION:
+            raise CourseFault(
+                f"progress of version {version}; this kit reads version {VERSION}",
+                place=Place(self.path),
+                hint="update runstate-lab, or move the file away",
+            )
+        return entries
+
+    def _write(self, entries: dict[str, dict[str, Any]]) -> None:
+        if self.path is None:
+            self._memory = entries
+            return
+        text = json.dumps({"version": VERSION, "entries": entries}, indent=1, ensure_ascii=False, sort_keys=True)
+        draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, self.path)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One writer at a time: two notebooks and a terminal share the file."""
+        if self.path is None:
+            yield
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_name("lock").open("a") as lock:
+            if fcntl:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+
+def progress_path(root: Path | None = None) -> Path | None:
+    """Where progress is kept; None means in memory only."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return None if named.strip().lower() in {"", "off"} else Path(named).expanduser()
+    try:
+        return (root or catalogue.find_root(or_the_kits=False)) / FILE
+    except AskedWrongly:
+        return None
+
+
+def progress(root: Path | None = None) -> Progress:
+    """The learner's progress in a course folder, or in the current one.
+
+    In memory, each call within one process gives the same object.
+    """
+    path = progress_path(root)
+    return _IN_MEMORY if path is None else Progress(path)
+
+
+def _set_aside(path: Path, error: Exception) -> None:
+    aside = next(
+        candidate
+        for number in range(1, 10_000)
+        if not (candidate := path.with_name(f"progress.broken-{number}.json")).exists()
+    )
+    with contextlib.suppress(FileNotFoundError):
+        os.replace(path, aside)
+        words = f"{path} cannot be read ({error}); it is kept as {aside.name}, and progress starts anew."
+        print(words, file=sys.stderr)
+
+
+def _known(section: str) -> None:
+    if section not in SECTIONS:
+        raise AskedWrongly(
+            f"progress has no section {section!r}", hint=f"known: {', '.join(SECTIONS)}"
+        )
+
+
+_IN_MEMORY = Progress(None)

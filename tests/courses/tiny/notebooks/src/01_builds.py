@@ -1,0 +1,5 @@
+# %% [markdown]
+# # Builds 构建
+
+# %%
+print("构建 green")
