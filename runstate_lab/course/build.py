@@ -7,6 +7,7 @@ How a cell is marked is in `marks`, how it runs in `kernels`.
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -58,7 +59,9 @@ def targets(catalogue: Catalogue, names: Iterable[str] = ()) -> tuple[Target, ..
     return chosen
 
 
-def compose(cells: tuple[Cell, ...], target: Target) -> NotebookNode:
+def compose(
+    cells: tuple[Cell, ...], target: Target, *, held_back: int | None = None
+) -> NotebookNode:
     """The notebook before it runs: fixed cell ids, roles, stubs where they belong."""
     nodes = []
     for place, cell in enumerate(cells, start=1):
@@ -71,8 +74,21 @@ def compose(cells: tuple[Cell, ...], target: Target) -> NotebookNode:
         make = nbformat.v4.new_markdown_cell if cell.role == "text" else nbformat.v4.new_code_cell
         nodes.append(make(source, id=_cell_id(cell, place), metadata=_metadata(cell)))
     notebook = nbformat.v4.new_notebook(cells=nodes)
-    notebook.metadata["runstate"] = {"kind": target.kind, "name": target.name}
+    about: dict[str, object] = {"kind": target.kind, "name": target.name}
+    if held_back is not None:
+        about["held_back"] = held_back
+    notebook.metadata["runstate"] = about
     return notebook
+
+
+def held_back_checks(catalogue: Catalogue, exercise: Exercise) -> int:
+    """How many held-back checks there are; the student is told the number only."""
+    path = catalogue.root / exercise.hidden
+    if not path.exists():
+        return 0
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return sum(node.name.startswith("test_") for node in functions)
 
 
 def render(catalogue: Catalogue, target: Target) -> str:
@@ -84,7 +100,8 @@ def render(catalogue: Catalogue, target: Target) -> str:
         raise AskedWrongly("there is no such master", place=Place(target.master)) from None
     cells = read_master(text, target.master)
     raise_any(_task_faults(cells, target))
-    notebook = compose(cells, target)
+    held_back = held_back_checks(catalogue, target.exercise) if target.exercise else None
+    notebook = compose(cells, target, held_back=held_back)
     folder = (catalogue.root / target.notebook).parent
     folder.mkdir(parents=True, exist_ok=True)
     if target.kind != "exercise":
@@ -183,6 +200,8 @@ def _metadata(cell: Cell) -> dict[str, object]:
     role: dict[str, str] = {"role": cell.role}
     if cell.task:
         role["task"] = cell.task
+    if cell.role == "answer":
+        role["id"] = cell.task
     if cell.check:
         role["check"] = cell.check
     metadata: dict[str, object] = {"runstate": role}

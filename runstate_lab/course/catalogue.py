@@ -6,11 +6,13 @@ minutes are looked up here and nowhere else; the notebooks hold none of them.
     [course]
     title = "..."
     [[lessons]]
-    name = "04_revision_conflicts"   the number is the first part of the name
+    number = "04"
+    name = "04_revision_conflicts"   file and folder names are made of it
     title = "Revision conflicts"
     minutes = 40
     breaks = ["M4", "M14"]
     [[exercises]]
+    number = "04"
     name = "04_compare_and_swap"
     title = "Compare and swap"
     lesson = "04"
@@ -36,8 +38,9 @@ from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_a
 FILE = "catalogue.toml"
 MINUTES_AT_MOST = 45
 HINTS = 3
-LESSON_KEYS: Mapping[str, type] = {"name": str, "title": str, "minutes": int, "breaks": list}
-EXERCISE_KEYS: Mapping[str, type] = {"name": str, "title": str, "lesson": str, "tasks": list}
+HEAD: Mapping[str, type] = {"number": str, "name": str, "title": str}
+LESSON_KEYS: Mapping[str, type] = {**HEAD, "minutes": int, "breaks": list}
+EXERCISE_KEYS: Mapping[str, type] = {**HEAD, "lesson": str, "tasks": list}
 TASK_KEYS: Mapping[str, type] = {
     "id": str,
     "title": str,
@@ -276,6 +279,9 @@ def _faults(table: Mapping[str, Any], path: Path, text: str) -> Iterator[CourseF
         for name in names:
             if not NAME.fullmatch(name):
                 yield fault(f"{noun} name {name!r} is not like 04_plain_words", name)
+        for row in rows:
+            if not str(row.get("name", "")).startswith(f"{row.get('number')}_"):
+                yield fault(f"{noun} {row.get('name')!r} has the number {row.get('number')!r}", str(row.get("name")))
         for earlier, later in zip(names, names[1:], strict=False):
             if later[:2] <= earlier[:2]:
                 yield fault(f"{noun} {later} stands after {earlier}: numbers must rise", later)
