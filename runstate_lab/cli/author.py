@@ -1,0 +1,32 @@
+"""Verbs for authors: build, verify, doctor."""
+
+from __future__ import annotations
+
+import click
+
+from runstate_lab.cli.talk import Asked, say, talk
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--check", is_flag=True, help="Write nothing; refuse a stale or hand-edited notebook.")
+@click.option("--jobs", default=2, show_default=True, help="Notebooks that run at the same time.")
+@click.pass_obj
+def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:
+    """Make the notebooks from their masters (NAMES: numbers or names; none: all)."""
+    from rich.progress import Progress
+
+    from runstate_lab.course.build import build as build_notebooks
+    from runstate_lab.course.build import targets
+
+    catalogue = asked.catalogue
+    total = len(targets(catalogue, names))
+    with Progress(console=talk(), transient=True) as bar:
+        task = bar.add_task("checking" if check else "building", total=total)
+        done = build_notebooks(
+            catalogue, names, check=check, jobs=jobs, done=lambda target: bar.advance(task)
+        )
+    say(f"{len(done)} notebooks {'are as built' if check else 'built'}.")
+
+
+VERBS = (build,)

@@ -1,0 +1,3 @@
+"""Verbs for instructors."""
+
+VERBS = ()

@@ -1,0 +1,44 @@
+"""How the verbs speak, and which course they were asked about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from runstate_lab.course import catalogue
+from runstate_lab.course.catalogue import Catalogue
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was given before the verb."""
+
+    course: Path | None = None
+
+    @property
+    def root(self) -> Path:
+        """The course folder that is meant."""
+        return self.course.resolve() if self.course else catalogue.find_root()
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The catalogue of that folder."""
+        return catalogue.load(self.root)
+
+
+def talk() -> Console:
+    """The console on stderr; words are printed as they are, never as markup."""
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+
+
+def say(words: str, *, style: str = "") -> None:
+    """A line to the reader, on stderr."""
+    talk().print(words, style=style or None)
+
+
+def tell(line: str) -> None:
+    """A line of data, on stdout."""
+    click.echo(line)
