@@ -1,0 +1,56 @@
+"""Machinery. Pictures and tables of runs; every one has a text twin.
+
+For lesson authors, one line each (make it the last line of a cell):
+
+    status_chart()                              the six statuses and their arrows
+    status_chart("running")                     the same, one status lit
+    status_chart(state, history=store.trace)    with the path that was travelled
+    status_chart("completed", refused=("run_started", "illegal_transition"))
+    chart(store)                                state, path and last refusal at once
+    space_time(store.trace)                     who proposed what, and what became of it
+    space_time([Move("A", 1, "read", seen=4), Move("A", 2, "submit", value="tests=passed",
+                seen=4, after=5)])              the same from plain rows
+    ownership_table()  field_table()  matrix_table()  refusal_table()  trace_table(store)
+
+A picture `p` gives `p.svg()`, `p.text()` (read it aloud), `p.table()` (pandas);
+`p.svg(theme="inline")` follows the colours of the page around it. A table is a
+pandas DataFrame with a caption; `str(table)` is its text twin.
+
+What is not here: live widgets (they repeat these pictures), and the rules
+themselves: every arrow is derived from `runstate_lab.rules`.
+"""
+
+from __future__ import annotations
+
+from runstate_lab.show.chart import chart, status_chart
+from runstate_lab.show.engine import EngineMissing
+from runstate_lab.show.parts import Arrow, Form, Lane, Node, Standing, Step
+from runstate_lab.show.picture import Picture
+from runstate_lab.show.spacetime import Move, space_time
+from runstate_lab.show.tables import (
+    field_table,
+    matrix_table,
+    ownership_table,
+    refusal_table,
+    trace_table,
+)
+
+__all__ = [
+    "status_chart",
+    "chart",
+    "space_time",
+    "Move",
+    "ownership_table",
+    "field_table",
+    "matrix_table",
+    "trace_table",
+    "refusal_table",
+    "Picture",
+    "Node",
+    "Arrow",
+    "Lane",
+    "Step",
+    "Form",
+    "Standing",
+    "EngineMissing",
+]
