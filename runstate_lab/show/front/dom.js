@@ -1,0 +1,110 @@
+// The ground of every front part: elements, marks, controls that say why, faults in place.
+// Parts are plain scripts, joined in a listed order by live.py; the last one exports render.
+const SVG_SPACE = "http://www.w3.org/2000/svg";
+
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+// A mark is [tag, attributes, text]; Python draws the same marks into the stored picture.
+function drawMark([tag, attributes, text]) {
+  const node = document.createElementNS(SVG_SPACE, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  if (text) node.textContent = text;
+  return node;
+}
+
+function drawGroup(marks, attributes) {
+  const group = drawMark(["g", attributes, ""]);
+  group.append(...marks.map(drawMark));
+  return group;
+}
+
+function drawing([width, height], label) {
+  return drawMark(["svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label, class: "rs-drawing" }, ""]);
+}
+
+// Every listener goes through here: a fault is shown in the widget, never swallowed.
+function on(node, event, work) {
+  node.addEventListener(event, (happening) => {
+    try { return work(happening); } catch (fault) { showFault(node, fault); }
+  });
+}
+
+function showFault(node, fault) {
+  const place = node.closest(".runstate")?.querySelector(".rs-fault");
+  if (!place) throw fault;
+  place.textContent = `This control failed: ${fault}`;
+  place.hidden = false;
+}
+
+function faultPlace(model) {
+  const place = element("p", { class: "rs-fault", role: "alert" });
+  const show = () => { place.textContent = model.get("fault"); place.hidden = !model.get("fault"); };
+  model.on("change:fault", show);
+  show();
+  return place;
+}
+
+// A control that is off stays focusable and names its reason in text that is on the page.
+function switchControl(control, note, reason) {
+  control.setAttribute("aria-disabled", reason ? "true" : "false");
+  control.setAttribute("aria-describedby", note.id);
+  note.textContent = reason;
+  note.hidden = !reason;
+}
+
+function isOff(control) { return control.getAttribute("aria-disabled") === "true"; }
+
+let issued = 0;
+function freshId(stem) { issued += 1; return `rs-${stem}-${issued}`; }
+
+// The kernel may be gone: the view goes on, the model keeps the value locally.
+function store(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  try { model.save_changes(); } catch (fault) { console.warn("no kernel to tell:", fault.message); }
+}
+
+function radios(legend, options, chosen, choose) {
+  const name = freshId("choice");
+  const set = element("fieldset", { class: "rs-choice" }, element("legend", {}, legend));
+  for (const { id, label } of options) {
+    const input = element("input", { type: "radio", name, value: id });
+    input.checked = id === chosen;
+    on(input, "change", () => choose(id));
+    set.append(element("label", {}, input, element("span", {}, label)));
+  }
+  return set;
+}
+
+function tick(set, chosen) {
+  for (const input of set.querySelectorAll("input")) input.checked = input.value === chosen;
+}
+
+function table(caption, heads, rows, current) {
+  const body = element("tbody", {});
+  rows.forEach((cells, index) => {
+    const row = element("tr", index === current ? { class: "rs-now", "aria-current": "step" } : {});
+    cells.forEach((cell, column) => row.append(element(column ? "td" : "th", column ? {} : { scope: "row" }, cell)));
+    body.append(row);
+  });
+  const head = element("tr", {}, ...heads.map((text) => element("th", { scope: "col" }, text)));
+  return element("table", { class: "rs-table" }, element("caption", {}, caption), element("thead", {}, head), body);
+}
+
+// The root of every widget; JupyterLab's one-letter shortcuts stop at its edge.
+function openRoot(el, label) {
+  el.replaceChildren();
+  const root = element("section", { class: "runstate", "aria-label": label, "data-lm-suppress-shortcuts": "true" });
+  el.append(root);
+  return root;
+}
+
+// Listens to the model and lets go of it when the view is closed.
+function watch(model, names, work) {
+  for (const name of names) model.on(`change:${name}`, work);
+  return () => { for (const name of names) model.off(`change:${name}`, work); };
+}
