@@ -1,0 +1,82 @@
+"""Grading. Kinds of failure: from an exception on our side to a row of `REASONS`.
+
+For a held-back case the kind is all that the student sees, so an exception's
+name is printed only where it is one of Python's or the kit's: a name of the
+student's own making could carry a hidden input out.
+
+What is not here: what a kind does to the points (see `verdict`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+from runstate_lab import errors
+from runstate_lab.grading.faults import (
+    HandleMisuse,
+    NameMissing,
+    OutOfMemory,
+    ProtocolViolation,
+    StudentDied,
+    StudentError,
+    StudentTimeout,
+    WorkerGone,
+)
+
+GONE = (StudentTimeout, StudentDied, OutOfMemory, ProtocolViolation, WorkerGone, HandleMisuse)
+# By name too, because a kernel reports a class name and nothing else.
+CODE_OF_NAME = {gone.__name__: gone.code for gone in GONE}
+PRINTABLE = frozenset(
+    name
+    for module in (builtins, errors)
+    for name, value in vars(module).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+)
+CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def kind_of(error: BaseException) -> tuple[str, str]:
+    """The kind, and the name of the student's exception where it may be shown.
+
+    >>> kind_of(AssertionError("expected 4"))
+    ('wrong', '')
+    """
+    if isinstance(error, WorkerGone | HandleMisuse):
+        return error.code, ""
+    if isinstance(error, NameMissing):
+        return "name-missing", ""
+    if not isinstance(error, StudentError):
+        return "wrong", ""
+    if error.type_name == "MemoryError":
+        return "memory", ""
+    return "raised", error.type_name if error.type_name in PRINTABLE else ""
+
+
+def kind_of_name(name: str, text: str) -> str:
+    """The kind of what our own kernel reported, from its class name and text.
+
+    >>> kind_of_name("StudentTimeout", ""), kind_of_name("AssertionError", "expected 4")
+    ('timeout', 'wrong')
+    >>> kind_of_name("StudentError", "MemoryError: "), kind_of_name("NameError", "")
+    ('memory', 'name-missing')
+    """
+    if name in CODE_OF_NAME:
+        return CODE_OF_NAME[name]
+    if name == "WorkerUnavailable":
+        return "grader"
+    if name in ("NameError", "NameMissing"):
+        return "name-missing"
+    if name.startswith("Student"):
+        return "memory" if text.startswith("MemoryError") else "raised"
+    return "timeout" if name == "KeyboardInterrupt" else "wrong"
+
+
+def plain(text: str, *, limit: int = 400) -> str:
+    """The text without control characters, cut where it is long.
+
+    >>> plain("\\x1b[2Kall passed\\x00", limit=8)
+    'all pass…'
+    """
+    cleaned = CONTROL.sub("", text).strip()
+    return cleaned if len(cleaned) <= limit else cleaned[:limit] + "…"

@@ -1,0 +1,71 @@
+"""Grading. Which answers load at all, found before any check runs.
+
+Loading runs the given cells and the answers once in a throw-away worker. An
+answer that raises, hangs or exits while loading is left out with that reason,
+so that it costs its own task and no other.
+
+What is not here: the checks (see `bridge` and `hidden`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from runstate_lab.grading.bridge import worker_cells
+from runstate_lab.grading.exercise import GradedExercise
+from runstate_lab.grading.faults import WorkerGone
+from runstate_lab.grading.kinds import kind_of, plain
+from runstate_lab.grading.proxy import Student
+
+Start = Callable[[tuple[tuple[str, str], ...]], Student]
+
+
+@dataclass(frozen=True)
+class LoadFlaw:
+    """Why an answer did not load."""
+
+    kind: str
+    detail: str
+
+
+def load_flaws(
+    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+) -> dict[str, LoadFlaw]:
+    """The answers that do not load, each with its reason; the others do, together."""
+    usable = dict(sources)
+    flaws: dict[str, LoadFlaw] = {}
+    while usable:
+        found = _flaws(exercise, usable, start)
+        if not found:
+            break
+        flaws |= found
+        usable = {key: source for key, source in usable.items() if key not in found}
+    return flaws
+
+
+def _flaws(
+    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+) -> dict[str, LoadFlaw]:
+    raised, gone = _attempt(exercise, sources, start)
+    if gone is None:
+        return raised
+    order = [wanted.answer for wanted in exercise.wanted if wanted.answer in sources]
+    for end, answer in enumerate(order[:-1], start=1):
+        _, sooner = _attempt(exercise, {key: sources[key] for key in order[:end]}, start)
+        if sooner is not None:
+            return {answer: _flaw(sooner)}
+    return {order[-1]: _flaw(gone)}
+
+
+def _attempt(
+    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+) -> tuple[dict[str, LoadFlaw], WorkerGone | None]:
+    worker = start(worker_cells(exercise, sources))
+    gone = worker.close()
+    failures = worker.failures.items()
+    return {key: _flaw(error) for key, error in failures if key in sources}, gone
+
+
+def _flaw(error: BaseException) -> LoadFlaw:
+    return LoadFlaw(kind_of(error)[0], plain(str(error), limit=200))
