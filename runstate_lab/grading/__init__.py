@@ -1,0 +1,6 @@
+"""Grading: student answers in a confined worker, our tests and verdicts outside.
+
+The wire (`nouns`, `codec`, `faults`, `channel`, `confine`, `worker`, `proxy`,
+`isolation`) needs nothing but the standard library and the book. Import what
+you need from its module: the worker imports this package, so it stays empty.
+"""

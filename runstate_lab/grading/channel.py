@@ -1,0 +1,212 @@
+"""Grading. The pipes to one worker: frames out, frames in, and its printed text.
+
+Three threads move bytes, so that the asking side never waits longer than its
+deadline: one writes, one reads frames, one keeps the first part of what the
+student printed. Pipes and threads work alike on every system.
+
+What is not here: what the frames mean (see `proxy`).
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from runstate_lab.grading.codec import HEADER, Limits
+from runstate_lab.grading.faults import (
+    ProtocolViolation,
+    StudentDied,
+    StudentTimeout,
+    WorkerGone,
+)
+
+WORKER = Path(__file__).with_name("worker.py")
+# -I would also ignore the hash seed, which a repeatable grade needs; these
+# flags and an environment of our own leave nothing else open. -S: no packages.
+FLAGS = ("-s", "-P", "-S", "-B", "-X", "utf8")
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "MALLOC_ARENA_MAX": "2",
+    "LANG": "C.UTF-8",
+    "PATH": "/usr/bin:/bin",
+}
+INHERITED = ("SYSTEMROOT",)  # Windows starts no Python without it
+KEPT_TEXT = 64 << 10
+MOST_TEXT = 64 << 20
+MOST_UNREAD = 8
+
+
+class Channel:
+    """One worker process with its pipes; killed with its whole group."""
+
+    def __init__(self, limits: Limits, *, scratch: Path | None = None) -> None:
+        self.limits = limits
+        self.printed = bytearray()
+        self.printed_bytes = 0
+        self.scratch = scratch
+        self._own_folder = None if scratch else _empty_folder()
+        folder = str(scratch) if scratch else self._own_folder.name  # type: ignore[union-attr]
+        self._process = _start(folder)
+        self._killed = False
+        self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._incoming: queue.SimpleQueue[bytes | WorkerGone] = queue.SimpleQueue()
+        self._unread = threading.Semaphore(MOST_UNREAD)
+        threads = (self._write_frames, self._read_frames, self._keep_text)
+        self._threads = [threading.Thread(target=one, daemon=True) for one in threads]
+        for thread in self._threads:
+            thread.start()
+
+    def send(self, frame: bytes) -> None:
+        """Nothing: the frame is on its way, also if the worker never reads it."""
+        self._outgoing.put(frame)
+
+    def receive(self, seconds: float) -> bytes:
+        """The body of the next frame; raises why there is none."""
+        try:
+            found = self._incoming.get(timeout=max(seconds, 0.001))
+        except queue.Empty:
+            raise StudentTimeout("no answer within the time limit") from None
+        if isinstance(found, WorkerGone):
+            self._incoming.put(found)
+            raise self._explained(found)
+        self._unread.release()
+        return found
+
+    def pending(self) -> bool:
+        """Whether the worker said something that nobody asked for."""
+        return not self._incoming.empty()
+
+    def kill(self) -> None:
+        """Ends the worker and every process of its group, at once."""
+        if self._killed:
+            return  # the group's number may be somebody else's by now
+        self._killed = True
+        try:
+            if sys.platform == "win32":
+                self._process.kill()
+            else:
+                os.killpg(self._process.pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            self._process.kill()
+        self._process.wait()
+
+    def close(self) -> WorkerGone | None:
+        """What the worker had said unasked before it was ended, if anything."""
+        ended_before = self._process.poll() is not None
+        self.kill()
+        self._outgoing.put(None)
+        for thread in self._threads:
+            thread.join(timeout=1.0)
+        left = any(thread.is_alive() for thread in self._threads)
+        if self._own_folder is not None:
+            self._own_folder.cleanup()
+        if left:
+            return ProtocolViolation("a process was left behind")
+        found = self._incoming.get()
+        if not isinstance(found, WorkerGone):
+            return ProtocolViolation("unasked data after the last reply")
+        if ended_before or isinstance(found, ProtocolViolation):
+            return self._explained(found)
+        return None
+
+    def _explained(self, gone: WorkerGone) -> WorkerGone:
+        # The pipe ends a moment before the process does; its status says why.
+        if type(gone) is not StudentDied:
+            return gone
+        if self.printed_bytes > MOST_TEXT:
+            return StudentDied(f"printed more than {MOST_TEXT >> 20} MB")
+        try:
+            status = self._process.wait(timeout=0.5)
+        except subprocess.TimeoutExpired:
+            return StudentDied("closed the channel before it answered")
+        if status == -getattr(signal, "SIGXCPU", 0):
+            return StudentTimeout("used up its processor time")
+        if status < 0:
+            return StudentDied(f"ended by {signal.Signals(-status).name} before it answered")
+        return StudentDied(f"ended with exit status {status} before it answered")
+
+    def _write_frames(self) -> None:
+        stream = self._process.stdin
+        try:
+            while (frame := self._outgoing.get()) is not None:
+                view = memoryview(frame)
+                while view:
+                    view = view[stream.write(view) :]  # type: ignore[union-attr]
+        except OSError:
+            return  # the worker is dead; the reading side says so
+        finally:
+            stream.close()  # type: ignore[union-attr]
+
+    def _read_frames(self) -> None:
+        with self._process.stdout as stream:  # type: ignore[union-attr]
+            while True:
+                found = self._frame(stream)
+                if not self._unread.acquire(blocking=False):
+                    found = ProtocolViolation(f"more than {MOST_UNREAD} messages unasked")
+                self._incoming.put(found)
+                if isinstance(found, WorkerGone):
+                    return
+
+    def _frame(self, stream: IO[bytes]) -> bytes | WorkerGone:
+        header = _exactly(stream, HEADER.size)
+        if not header:
+            return StudentDied("closed the channel")
+        if len(header) < HEADER.size:
+            return ProtocolViolation("the channel ended within a frame")
+        (size,) = HEADER.unpack(header)
+        if size > self.limits.max_bytes:
+            return ProtocolViolation(f"a frame of {size} bytes, limit {self.limits.max_bytes}")
+        body = _exactly(stream, size)
+        if len(body) < size:
+            return ProtocolViolation("the channel ended within a frame")
+        return body
+
+    def _keep_text(self) -> None:
+        with self._process.stderr as stream:  # type: ignore[union-attr]
+            while chunk := stream.read(1 << 16):
+                room = KEPT_TEXT - len(self.printed)
+                self.printed += chunk[: max(room, 0)]
+                self.printed_bytes += len(chunk)
+                if self.printed_bytes > MOST_TEXT:
+                    self._process.kill()
+                    return
+
+
+def _exactly(stream: IO[bytes], size: int) -> bytes:
+    found = bytearray()
+    while len(found) < size:
+        chunk = stream.read(min(size - len(found), 1 << 18))
+        if not chunk:
+            break
+        found += chunk
+    return bytes(found)
+
+
+def _start(folder: str) -> subprocess.Popen[bytes]:
+    environment = ENVIRONMENT | {"HOME": folder} | _inherited(os.environ)
+    return subprocess.Popen(
+        [sys.executable, *FLAGS, str(WORKER)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd=folder,
+        env=environment,
+        start_new_session=True,
+    )
+
+
+def _empty_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="worker-", ignore_cleanup_errors=True)
+
+
+def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: environment[name] for name in INHERITED if name in environment}

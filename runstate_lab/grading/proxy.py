@@ -1,0 +1,346 @@
+'''Grading. The trusted side: the object `student` that a test talks to.
+
+    cells = [(given_source, "given"), (answer_source, "04.1")]
+    with Student(cells, level="confined") as student:
+        store = student.MyStore(RunState("run-7"))       # a handle
+        context = store.context("runtime", "runtime")    # a handle: same object when sent back
+        state = store.apply(StateProposal("run_started", "", 0), context=context)
+        assert state == RunState("run-7", status=RunStatus.RUNNING, revision=1)
+        with pytest.raises(RevisionConflict):
+            store.apply(StateProposal("run_started", "", 0), context=context)
+        assert student.take(student.steps(), 3) == ["read", "compute", "submit"]
+        assert student.equal(student.count(), 18)        # 18.0 and True are not 18
+
+Plain data, frozen nouns, statuses, refusals and traces arrive by value;
+everything else is a `Handle`, which can be called and asked for attributes and
+refuses all else with `HandleMisuse`. Give functions as `student.callback(f)`,
+objects as `student.export(store, "load", "context", "apply")`, rules tables as
+themselves (`RULES`). A name that an attribute of `Student` hides is reached by
+`student.get("take")`.
+
+What goes wrong on the student's side is raised at the call that needs it, also
+what went wrong in a cell at the start: `StudentError` (an ordinary exception,
+which is also the builtin or the Refusal of that name), `WorkerGone` with its
+four reasons, `HandleMisuse`. `student.failures` maps a cell's id to what it
+raised. `close()`, and the end of `with`, report what a test has swallowed. Our
+own side failing is `WorkerUnavailable`, raised by the constructor. One thread.
+
+What is not here: the walls (see `confine`), the proof (see `isolation`).
+'''
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NoReturn
+
+from runstate_lab.errors import Refusal
+from runstate_lab.grading import codec
+from runstate_lab.grading.channel import KEPT_TEXT, Channel
+from runstate_lab.grading.codec import CodecError, Limits, Node
+from runstate_lab.grading.faults import (
+    HandleMisuse,
+    NameMissing,
+    OutOfMemory,
+    ProtocolViolation,
+    Raised,
+    RefusalClaim,
+    StudentError,
+    StudentTimeout,
+    WorkerGone,
+    student_error,
+)
+from runstate_lab.grading.handle import Callback, Handle, number_of
+from runstate_lab.grading.nouns import book
+
+LEVELS = ("none", "confined")
+KINDS = ("class", "generator", "callable", "iterator", "object")
+DEEPEST_CALLS = 20
+LONGEST_TEXT = 4000
+START_SECONDS = 20.0
+
+
+class WorkerUnavailable(RuntimeError):
+    """No worker could be started at this level: our side, not the student's."""
+
+
+class Student:
+    """The student's names, each answered by a worker process of its own.
+
+    >>> with Student([("def add(a, b): return a + b", "1.1")], level="none") as student:
+    ...     student.add(2, 3), student.equal(student.add(0, 1), True)
+    (5, False)
+    """
+
+    def __init__(
+        self,
+        cells: Iterable[tuple[str, str]] = (),
+        *,
+        level: str = "confined",
+        call_timeout: float = 3.0,
+        total: float = 30.0,
+        scratch: Path | None = None,
+        memory: int = 2 << 30,
+        callbacks: int = 10_000,
+        limits: Limits = Limits(),
+    ) -> None:
+        if level not in LEVELS:
+            raise ValueError(f"asked for level {level!r}, found {LEVELS}\nhint: use one of these")
+        self.level = level
+        self.limits = limits
+        self.call_timeout = call_timeout
+        self.failures: dict[str, StudentError] = {}
+        self.dead: WorkerGone | None = None
+        self._left = total
+        self._callbacks_left = callbacks
+        self._dropped: list[int] = []
+        self._lent: dict[int, Callback] = {}
+        self._contexts: dict[int, object] = {}
+        self._depth = 0
+        self._closed = False
+        self._channel = Channel(limits, scratch=scratch)
+        self.mechanisms = self._start(scratch, memory, int(total) + 5)
+        self._load(cells)
+
+    def __enter__(self) -> Student:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        gone = self.close()
+        if gone is not None and error is None:
+            raise gone
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.get(name)
+
+    def get(self, name: str) -> Any:
+        """What the cells call by this name; raises NameMissing where they do not."""
+        return self._request("name", name)
+
+    def take(self, handle: Handle, count: int) -> Any:
+        """The next `count` items of a student's iterable, as a list."""
+        return self._request("take", number_of(handle, self), count)
+
+    def equal(self, one: object, other: object) -> bool:
+        """Whether two plain values are equal with equal types; refuses handles."""
+        return codec.strictly_equal(one, other)
+
+    def callback(self, function: Callable[..., object]) -> Callback:
+        """A function of ours that student code may call."""
+        return self._lend(Callback(function, getattr(function, "__name__", "callback")))
+
+    def export(self, target: object, *methods: str) -> Callback:
+        """An object of ours of which student code may call these methods."""
+        return self._lend(Callback(target, type(target).__name__, methods))
+
+    @property
+    def output(self) -> str:
+        """What the student's code printed, its first 64 kB."""
+        text = bytes(self._channel.printed).decode("utf-8", "replace")
+        cut = self._channel.printed_bytes - KEPT_TEXT
+        return text + (f"\n... {cut} bytes more were printed" if cut > 0 else "")
+
+    def close(self) -> WorkerGone | None:
+        """Ends the worker; gives why it was dead, or what it had said unasked."""
+        if not self._closed:
+            self._closed = True
+            found = self._channel.close()
+            self.dead = self.dead or found
+            self._reported = self.dead
+            if self.dead is None:
+                self.dead = WorkerGone("this worker was closed")
+        return self._reported
+
+    def _start(self, scratch: Path | None, memory: int, cpu_seconds: int) -> tuple[str, ...]:
+        folder = str(scratch.resolve()) if scratch else None
+        operands = (self.level, folder, memory, cpu_seconds, self.limits.max_bytes)
+        patience, self.call_timeout = self.call_timeout, START_SECONDS
+        left, self._left = self._left, START_SECONDS
+        try:
+            found = self._request("start", *operands)
+        except (StudentError, WorkerGone) as error:
+            printed = self.output[-500:]
+            self._channel.close()
+            self._closed = True
+            raise WorkerUnavailable(
+                f"asked for a worker of level {self.level}, found {error} {printed}\n"
+                "hint: run `runstate-lab doctor`; where there are no walls, grade in a container"
+            ) from None
+        self.call_timeout, self._left = patience, left
+        return found
+
+    def _load(self, cells: Iterable[tuple[str, str]]) -> None:
+        for source, cell in cells:
+            try:
+                self._request("load", source, cell)
+            except StudentError as error:
+                self.failures[cell] = error
+            except WorkerGone:
+                return  # raised again by the first call that needs the worker
+
+    def _lend(self, callback: Callback) -> Callback:
+        self._lent[len(self._lent) + 1] = callback
+        return callback
+
+    # -- the wire
+
+    def _call(self, number: int, args: tuple[object, ...], kwargs: dict[str, object]) -> Any:
+        return self._request("call", number, self._encode(list(args)), self._encode(kwargs))
+
+    def _request(self, operation: str, *operands: object) -> Any:
+        if self.dead is not None:
+            raise type(self.dead)(*self.dead.args)
+        if self._depth == 0 and self._channel.pending():
+            self._receive(0.0)
+            self._fail(ProtocolViolation("unasked data before a request"))
+        # A name that cannot be guessed: a reply sent ahead of its request fits none.
+        nonce = secrets.token_hex(8)
+        dropped, self._dropped = self._dropped, []
+        self._channel.send(codec.frame([operation, nonce, dropped, *operands]))
+        return self._await(nonce, min(self.call_timeout, self._left))
+
+    def _await(self, nonce: str, patience: float) -> Any:
+        while True:
+            began = time.monotonic()
+            message = self._receive(patience)
+            waited = time.monotonic() - began
+            patience -= waited
+            self._left -= waited
+            match message:
+                case ["ret", str(found), tree] if found == nonce:
+                    return self._decode(tree)
+                case ["exc", str(found), *claims] if found == nonce:
+                    self._raise(claims)
+                case ["call", int(number), int(lent), str(method), args, kwargs]:
+                    self._answer(number, lent, method, args, kwargs)
+                case ["ret" | "exc", *_]:
+                    self._fail(ProtocolViolation("a reply to another request"))
+                case _:
+                    self._fail(ProtocolViolation("a malformed message"))
+
+    def _receive(self, seconds: float) -> Node:
+        try:
+            return codec.parse(self._channel.receive(seconds))
+        except CodecError as error:
+            self._fail(ProtocolViolation(str(error)))
+        except StudentTimeout:
+            self._fail(StudentTimeout(f"no answer within {self.call_timeout:g} s"))
+        except WorkerGone as gone:
+            self._fail(gone)
+
+    def _fail(self, gone: WorkerGone) -> NoReturn:
+        self.dead = gone
+        self._channel.kill()
+        raise gone
+
+    def _raise(self, claims: list[Node]) -> NoReturn:
+        raised = _raised(claims)
+        if raised is None:
+            self._fail(ProtocolViolation("a malformed exception"))
+        if raised.type_name == "MemoryError":
+            self._fail(OutOfMemory("asked for more memory than the limit"))
+        if raised.type_name == "_Missing":
+            raise NameMissing(Raised("NameError", message=f"{raised.message} is not defined"))
+        raise student_error(raised)
+
+    def _answer(self, number: int, lent: int, method: str, args: Node, kwargs: Node) -> None:
+        callback = self._lent.get(lent)
+        if callback is None or (method not in callback.methods if callback.methods else method):
+            self._fail(ProtocolViolation("a callback that was not offered"))
+        self._callbacks_left -= 1
+        if self._callbacks_left < 0 or self._depth >= DEEPEST_CALLS:
+            self._fail(ProtocolViolation("too many callbacks"))
+        given, named = self._decode(args), self._decode(kwargs)
+        if type(given) is not list or type(named) is not dict or {*map(type, named)} - {str}:
+            self._fail(ProtocolViolation("malformed callback arguments"))
+        function = getattr(callback.target, method) if method else callback.target
+        self._depth += 1
+        try:
+            answer = function(*given, **named)
+        except Exception as error:  # the student's code may catch what ours raises
+            reply = ["fail", number, *_claims(error)]
+        else:
+            reply = ["done", number, self._encode(answer)]
+        finally:
+            self._depth -= 1
+        self._channel.send(codec.frame(reply))
+
+    # -- values
+
+    def _encode(self, value: object) -> Node:
+        return codec.encode(value, self._opaque)
+
+    def _opaque(self, value: object) -> Node:
+        if type(value) is Handle:
+            return ["h", number_of(value, self)]
+        if type(value) is Callback:
+            for number, lent in self._lent.items():
+                if lent is value:
+                    return ["k", number, lent.name, list(lent.methods)]
+        if type(value) is book().context:
+            return ["g", self._token(value), value.source, value.authority, value.call_id]
+        raise TypeError(
+            f"asked to send a {type(value).__name__} to the student, found no plain value\n"
+            "hint: wrap a function in student.callback(...), an object in student.export(...)"
+        )
+
+    def _token(self, context: object) -> int:
+        for token, known in self._contexts.items():
+            if known is context:
+                return token
+        self._contexts[len(self._contexts) + 1] = context
+        return len(self._contexts)
+
+    def _decode(self, tree: Node) -> Any:
+        try:
+            return codec.decode(tree, self._received, limits=self.limits)
+        except CodecError as error:
+            self._fail(ProtocolViolation(str(error)))
+
+    def _received(self, tag: str, rest: list[Node]) -> object:
+        match tag, rest:
+            case "h", [int(number), str(kind), str(name)] if kind in KINDS and len(name) < 100:
+                return Handle(self, number, kind, name)
+            case "g", [int(token)] if token in self._contexts:
+                return self._contexts[token]
+        raise CodecError("an unknown tag")
+
+
+def _raised(claims: list[Node]) -> Raised | None:
+    match claims:
+        case [str(name), list(ancestry), str(message), str(trace), refusal]:
+            claim = _refusal_claim(refusal)
+            plain = all(type(one) is str for one in ancestry) and len(ancestry) <= 20
+            if plain and (refusal is None) == (claim is None):
+                words = [_readable(one) for one in (name, message, trace)]
+                return Raised(words[0], tuple(map(str, ancestry)), words[1], words[2], claim)
+    return None
+
+
+def _refusal_claim(refusal: Node) -> RefusalClaim | None:
+    match refusal:
+        case [str(name), str(code), str(asked), str(found), str(reason)]:
+            return RefusalClaim(name, code, *map(_readable, (asked, found, reason)))
+    return None
+
+
+def _readable(text: str) -> str:
+    # A lone surrogate would break whoever writes the report.
+    return text[:LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()
+
+
+def _claims(error: Exception) -> list[Node]:
+    refusal = None
+    if isinstance(error, Refusal):
+        refusal = [type(error).__name__, error.code, error.asked, error.found, error.reason]
+    return [type(error).__name__, str(error)[:500], refusal]
