@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,17 +22,16 @@ from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
 from runstate_lab.course.marks import Cell, read_master
 
-KINDS = ("lesson", "solution", "exercise")
+EMPTY: Mapping[int, str] = {}
 
 
 @dataclass(frozen=True)
 class Target:
-    """One notebook to be built, and the master that it is built from."""
+    """One master, and what is built from it."""
 
-    kind: str
     name: str
     master: Path
-    notebook: Path
+    notebooks: tuple[Path, ...]
     exercise: Exercise | None = None
 
 
@@ -42,42 +41,41 @@ def targets(catalogue: Catalogue, names: Iterable[str] = ()) -> tuple[Target, ..
     A number means the lesson and the exercise of that number.
     """
     wanted = set(names)
-    every = tuple(
-        Target("lesson", lesson.name, lesson.master, lesson.notebook) for lesson in catalogue.lessons
-    ) + tuple(
-        Target(kind, each.name, each.master, notebook, each)
+    lessons = (Target(each.name, each.master, (each.notebook,)) for each in catalogue.lessons)
+    exercises = (
+        Target(each.name, each.master, (each.solved, each.notebook), each)
         for each in catalogue.exercises
-        for kind, notebook in (("solution", each.solved), ("exercise", each.notebook))
     )
-    chosen = tuple(
-        target for target in every if not wanted or {target.name, target.name[:2]} & wanted
-    )
+    every = (*lessons, *exercises)
     unknown = wanted - {key for target in every for key in (target.name, target.name[:2])}
     if unknown:
         known = ", ".join(dict.fromkeys(target.name for target in every))
         raise AskedWrongly(f"nothing is called {min(unknown)!r}", hint=f"known: {known}")
-    return chosen
+    return tuple(
+        target for target in every if not wanted or {target.name, target.name[:2]} & wanted
+    )
 
 
 def compose(
-    cells: tuple[Cell, ...], target: Target, *, held_back: int | None = None
+    cells: tuple[Cell, ...], target: Target, *, kind: str, expected: Mapping[int, str] = EMPTY
 ) -> NotebookNode:
-    """The notebook before it runs: fixed cell ids, roles, stubs where they belong."""
+    """The notebook before it runs: fixed cell ids, roles, stubs where they belong.
+
+    `expected` holds what each check cell printed, by its line in the master.
+    """
     nodes = []
     for place, cell in enumerate(cells, start=1):
-        if target.kind == "exercise" and "teacher" in cell.tags:
+        if kind == "exercise" and "teacher" in cell.tags:
             continue
         source = cell.source
         if cell.role == "answer" and target.exercise:
-            stub = target.kind == "exercise"
-            source = cell.stub(target.exercise.task(cell.task).title) if stub else cell.solved
+            title = target.exercise.task(cell.task).title
+            source = cell.stub(title) if kind == "exercise" else cell.solved
+        metadata = _metadata(cell, expected.get(cell.line))
         make = nbformat.v4.new_markdown_cell if cell.role == "text" else nbformat.v4.new_code_cell
-        nodes.append(make(source, id=_cell_id(cell, place), metadata=_metadata(cell)))
+        nodes.append(make(source, id=_cell_id(cell, place), metadata=metadata))
     notebook = nbformat.v4.new_notebook(cells=nodes)
-    about: dict[str, object] = {"kind": target.kind, "name": target.name}
-    if held_back is not None:
-        about["held_back"] = held_back
-    notebook.metadata["runstate"] = about
+    notebook.metadata["runstate"] = {"kind": kind, "name": target.name}
     return notebook
 
 
@@ -91,8 +89,8 @@ def held_back_checks(catalogue: Catalogue, exercise: Exercise) -> int:
     return sum(node.name.startswith("test_") for node in functions)
 
 
-def render(catalogue: Catalogue, target: Target) -> str:
-    """The bytes of one built notebook; nothing is written."""
+def render(catalogue: Catalogue, target: Target) -> dict[Path, str]:
+    """The text of each notebook of a target; nothing is written."""
     path = catalogue.root / target.master
     try:
         text = path.read_text(encoding="utf-8")
@@ -100,14 +98,20 @@ def render(catalogue: Catalogue, target: Target) -> str:
         raise AskedWrongly("there is no such master", place=Place(target.master)) from None
     cells = read_master(text, target.master)
     raise_any(_task_faults(cells, target))
-    held_back = held_back_checks(catalogue, target.exercise) if target.exercise else None
-    notebook = compose(cells, target, held_back=held_back)
-    folder = (catalogue.root / target.notebook).parent
+    ready = compose(cells, target, kind="solution" if target.exercise else "lesson")
+    folder = (catalogue.root / target.notebooks[0]).parent
     folder.mkdir(parents=True, exist_ok=True)
-    if target.kind != "exercise":
-        kernels.execute(notebook, folder=folder, place=target.master)
-    kernels.settle(notebook, target.master)
-    return kernels.text_of(notebook)
+    kernels.execute(ready, folder=folder, place=target.master)
+    kernels.settle(ready, target.master)
+    texts = {target.notebooks[0]: kernels.text_of(ready)}
+    if target.exercise:
+        printed = zip(cells, ready.cells, strict=True)
+        expected = {cell.line: _printed(node) for cell, node in printed if cell.role == "check"}
+        stubs = compose(cells, target, kind="exercise", expected=expected)
+        stubs.metadata["runstate"]["held_back"] = held_back_checks(catalogue, target.exercise)
+        kernels.settle(stubs, target.master)
+        texts[target.notebooks[1]] = kernels.text_of(stubs)
+    return texts
 
 
 def build(
@@ -127,8 +131,9 @@ def build(
 
     def one(target: Target) -> None:
         try:
-            text = render(catalogue, target)
-            (_compare if check else _write)(catalogue.root / target.notebook, text, target)
+            for path, text in render(catalogue, target).items():
+                put = _compare if check else _write
+                put(catalogue.root, path, text, target)
         except CourseFault as fault:
             faults.append(fault)
         done(target)
@@ -139,24 +144,24 @@ def build(
     return chosen
 
 
-def _compare(path: Path, text: str, target: Target) -> None:
-    there = path.read_text(encoding="utf-8") if path.exists() else None
+def _compare(root: Path, path: Path, text: str, target: Target) -> None:
+    file = root / path
+    there = file.read_text(encoding="utf-8") if file.exists() else None
     if there != text:
         found = "was never built" if there is None else "is stale, or was edited by hand"
         raise CourseFault(
             found,
-            place=Place(target.notebook, _first_difference(there or "", text)),
+            place=Place(path, _first_difference(there or "", text)),
             hint=f"edit {target.master}, then run: runstate-lab build {target.name}",
         )
 
 
-def _write(path: Path, text: str, target: Target) -> None:
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.new")
+def _write(root: Path, path: Path, text: str, target: Target) -> None:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f".{file.name}.new")
     draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)
+    os.replace(draft, file)
 
 
 def _first_difference(there: str, text: str) -> int:
@@ -196,7 +201,11 @@ def _cell_id(cell: Cell, place: int) -> str:
     return f"cell-{place:02}"
 
 
-def _metadata(cell: Cell) -> dict[str, object]:
+def _printed(node: NotebookNode) -> str:
+    return "".join(output.text for output in node.outputs if output.get("name") == "stdout")
+
+
+def _metadata(cell: Cell, expected: str | None) -> dict[str, object]:
     role: dict[str, str] = {"role": cell.role}
     if cell.task:
         role["task"] = cell.task
@@ -204,6 +213,8 @@ def _metadata(cell: Cell) -> dict[str, object]:
         role["id"] = cell.task
     if cell.check:
         role["check"] = cell.check
+    if expected is not None:
+        role["expected"] = expected
     metadata: dict[str, object] = {"runstate": role}
     if cell.tags:
         metadata["tags"] = list(cell.tags)

@@ -2,12 +2,14 @@
 
 Started as `python cellworker.py CELLS RESULTS`: reads cells as JSON, runs them
 in one namespace, and writes one line per cell to RESULTS, before and after it,
-so that a cell that never ends is known by name. What the cells print goes
-nowhere. This is for a learner's own machine; `grading` confines and this does not.
+so that a cell that never ends is known by name. What a check prints is part of
+its result; what other cells print goes nowhere. This is for a learner's own machine; `grading` confines and this does not.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import linecache
 import os
@@ -16,14 +18,18 @@ import traceback
 from pathlib import Path
 from typing import Any, TextIO
 
+PRINTED = 20_000
+
 
 def run(cells: list[dict[str, str]], results: TextIO) -> None:
     """One line per cell before it runs and one after; a failing cell stops nothing."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(cells):
         note(results, number, "begun")
-        fault = run_cell(cell, namespace)
-        note(results, number, "ended", **(fault or {}))
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            fault = run_cell(cell, namespace)
+        note(results, number, "ended", printed=printed.getvalue()[:PRINTED], **(fault or {}))
 
 
 def run_cell(cell: dict[str, str], namespace: dict[str, Any]) -> dict[str, str] | None:
@@ -45,9 +51,9 @@ def run_cell(cell: dict[str, str], namespace: dict[str, Any]) -> dict[str, str] 
     return None
 
 
-def note(results: TextIO, number: int, state: str, **fault: str) -> None:
+def note(results: TextIO, number: int, state: str, **result: str) -> None:
     """A line for the parent, on the disk before anything else happens."""
-    results.write(json.dumps({"cell": number, "state": state, **fault}) + "\n")
+    results.write(json.dumps({"cell": number, "state": state, **result}) + "\n")
     results.flush()
 
 

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
 
 SECONDS = 20
 RUN = ("given", "answer", "check")
+KEPT = ("role", "task", "check", "expected")
 WORKER = Path(__file__).with_name("cellworker.py")
 
 
@@ -131,13 +133,14 @@ def check_cells(
 ) -> Report:
     """The report for the cells of a notebook, run in a process of their own."""
     planned = [
-        {"role": role, "task": marks.get("task", ""), "check": marks.get("check", ""), "source": source}
+        {**{key: str(marks[key]) for key in KEPT if key in marks}, "source": source}
         for marks, source in map(_marks_and_source, cells)
-        if (role := marks.get("role")) in RUN
+        if marks.get("role") in RUN
     ]
     for number, cell in enumerate(planned, start=1):
+        cell = {"task": "", "check": "", **cell}
         what = " ".join(filter(None, (cell["role"], cell["task"], cell["check"])))
-        cell["name"] = f"<cell {number}: {what}>"
+        planned[number - 1] = {**cell, "name": f"<cell {number}: {what}>"}
     faults = _run(planned, seconds)
     outcomes = tuple(
         _outcome(cell, faults, planned, number)
@@ -166,14 +169,32 @@ def _run(cells: list[dict[str, str]], seconds: float) -> dict[int, dict[str, str
         finally:
             _end(process)
         notes = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
-    faults = {note["cell"]: note for note in notes if "type" in note}
-    ended = {note["cell"] for note in notes if note["state"] == "ended"}
+    ended = {note["cell"]: note for note in notes if note["state"] == "ended"}
+    faults = {number: fault for number, note in ended.items() if (fault := _fault(cells[number], note))}
     why = f"it was not done after {seconds:g} seconds" if code is None else "it ended Python itself"
     for number in range(len(cells)):
         if number not in ended:
             faults[number] = {"type": "", "message": why, "traceback": ""}
             why = "an earlier cell never came to its end"
     return faults
+
+
+def _fault(cell: Mapping[str, str], note: dict[str, str]) -> dict[str, str] | None:
+    """None where the cell ran through and printed what was expected."""
+    if "type" in note:
+        return note
+    if "expected" not in cell:
+        return None
+    pairs = zip_longest(cell["expected"].splitlines(), note["printed"].splitlines())
+    for expected, printed in pairs:
+        if expected != printed:
+            words = f"expected {_line(expected)}, got {_line(printed)}"
+            return {"type": "", "message": words, "traceback": ""}
+    return None
+
+
+def _line(line: str | None) -> str:
+    return "no further line" if line is None else f'"{line}"'
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

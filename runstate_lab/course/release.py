@@ -176,16 +176,16 @@ def wheel_files(root: Path) -> dict[str, bytes]:
 
 
 def _stale(catalogue: Catalogue) -> list[CourseFault]:
-    """Exercises that differ from their masters; these are cheap to compose anew."""
+    """Exercises that differ from their masters; lessons hold no secret."""
     return [
         CourseFault(
-            "is stale, or was edited by hand",
-            place=Place(target.notebook),
-            hint=f"runstate-lab build {target.name}",
+            "is stale, or was edited by hand", place=Place(path), hint=f"runstate-lab build {target.name}"
         )
         for target in targets(catalogue)
-        if target.kind == "exercise" and (catalogue.root / target.notebook).exists()
-        and (catalogue.root / target.notebook).read_text(encoding="utf-8") != render(catalogue, target)
+        if target.exercise
+        for path, text in render(catalogue, target).items()
+        if (catalogue.root / path).exists()
+        and (catalogue.root / path).read_text(encoding="utf-8") != text
     ]
 
 
