@@ -108,3 +108,7 @@ function watch(model, names, work) {
   for (const name of names) model.on(`change:${name}`, work);
   return () => { for (const name of names) model.off(`change:${name}`, work); };
 }
+
+function sealedParts(model) {
+  return [element("p", { class: "rs-locked" }, element("strong", {}, "Locked. "), model.get("sealed"))];
+}

@@ -19,10 +19,6 @@ function render({ model, el }) {
   return () => quiet.forEach((stop) => stop());
 }
 
-function sealedParts(model) {
-  return [element("p", { class: "rs-locked" }, element("strong", {}, "Locked. "), model.get("sealed"))];
-}
-
 function openParts(model, root, view) {
   const graph = model.get("graph");
   view.prediction = element("div", { class: "rs-prediction" });
