@@ -78,18 +78,24 @@ class StoreParts(Ledger):
     """Every part of a store except `apply`."""
 
     def event(self, proposal: StateProposal, context: ExecutionContext) -> StateEvent:
-        kind, value, revision = proposal.kind, proposal.value, proposal.expected_revision
         return StateEvent(
-            kind, context.source, context.authority, value, revision, context.call_id
+            proposal.kind,
+            context.source,
+            context.authority,
+            proposal.value,
+            proposal.expected_revision,
+            context.call_id,
         )
 
     def check_writer(self, event: StateEvent, context: ExecutionContext) -> None:
         """The kind is known, the context is ours, the writer may write it."""
         rule = RULES.row(event.kind)
-        if self.minted.get((context.source, context.authority, context.call_id)) is not context:
+        key = (context.source, context.authority, context.call_id)
+        if self.minted.get(key) is not context:
             raise ContextRejected(event.kind, "a context that this store did not mint")
         if event.authority != rule.authority or not rule.admits(event.source):
-            raise WriterRejected(f"{event.kind} as {event.source}", f"a row for {rule.authority}")
+            found = f"a row for {rule.authority}"
+            raise WriterRejected(f"{event.kind} as {event.source}", found)
 
     def check_rules(self, event: StateEvent) -> None:
         """Status, value and conditions hold; the revision is not looked at."""
@@ -161,7 +167,8 @@ try:
 except RevisionConflict:
     pass
 after = store.load()
-print("expected revision 4 without facts, found revision", after.revision, "with", len(after.facts))
+print("expected revision 4 and 0 facts")
+print("found revision", after.revision, "and", len(after.facts), "facts")
 
 # %%
 # check: 04.1 a proposal from the future is refused too
@@ -182,8 +189,8 @@ try:
     Runtime(store).accept_runtime(StateProposal("tool_dispatched", ToolCall("c4", "deploy"), 3))
 except RevisionConflict:
     pass
-print("expected 1 line, revision_conflict; found", len(store.trace), "line:")
-print(*[refusal.code for refusal in store.trace.refused])
+print("expected 1 line: revision_conflict")
+print("found", len(store.trace), "line:", *[refusal.code for refusal in store.trace.refused])
 
 # %%
 # check: 04.1 no order of the two tools loses an update
@@ -266,7 +273,8 @@ for tool in ("scan", "deploy"):
 stop = StateEvent("run_cancelled", "user:ada", "runtime", "not today", 3)
 for status, named in ((RunStatus.RUNNING, "user:ada"), (RunStatus.FAILED, "failed")):
     choice, reason = after_conflict(stop, replace(run_7_at_revision_4(), status=status))
-    print(f"ada cancels, the run is {status}: {choice}; the reason names {named}: {named in reason}")
+    print(f"ada cancels, the run is {status}: {choice};", end=" ")
+    print(f"the reason names {named}: {named in reason}")
 
 # %% [markdown]
 # ## 04.3 A retry that deploys once

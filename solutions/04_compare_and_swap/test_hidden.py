@@ -31,7 +31,6 @@ from runstate_lab import (
     no_lost_update,
     replay,
     reporting,
-    run_7_at_revision_4,
 )
 
 TOOLS = ("run_tests", "scan", "measure_size", "check_licence", "read_log", "build_docs")
@@ -60,10 +59,10 @@ def one_step_less(call: ToolCall, result: str) -> Callable[[Any], Generator[obje
     return worker
 
 
-def refusal_of(work: Callable[[], object]) -> Refusal:
+def refusal_of(work: Callable[..., object], *asked: object, **named: object) -> Refusal:
     """The refusal that the work ends in."""
     with pytest.raises(Refusal) as caught:
-        work()
+        work(*asked, **named)
     return caught.value
 
 
@@ -113,7 +112,7 @@ def test_only_the_very_revision_is_accepted(student: Any, seed: int) -> None:
         if away == 0:
             assert met + 1 == Runtime(store).accept_runtime(offered).revision
             continue
-        refusal = refusal_of(lambda: Runtime(store).accept_runtime(offered))
+        refusal = refusal_of(Runtime(store).accept_runtime, offered)
 
         assert isinstance(refusal, RevisionConflict)
         assert f"tool_dispatched computed from revision {met + away}" == refusal.asked
@@ -128,15 +127,17 @@ def test_a_stranger_learns_nothing_and_an_old_page_is_told_first(student: Any, s
     store = student.MyStore(start)
     for revision in (start.revision, start.revision + 5):
         finish = StateProposal("run_completed", "", revision)
-        refusal = refusal_of(lambda: Runtime(store).accept_model_proposal(finish))
+        refusal = refusal_of(Runtime(store).accept_model_proposal, finish)
 
         assert isinstance(refusal, WriterRejected)
 
     again = StateProposal("run_started", "", start.revision)
     late = replace(again, expected_revision=start.revision - 1)
 
-    assert isinstance(refusal_of(lambda: Runtime(store).accept_runtime(late)), RevisionConflict)
-    assert isinstance(refusal_of(lambda: Runtime(store).accept_runtime(again)), IllegalTransition)
+    door = Runtime(store).accept_runtime
+
+    assert isinstance(refusal_of(door, late), RevisionConflict)
+    assert isinstance(refusal_of(door, again), IllegalTransition)
 
 
 @pytest.mark.task("04.1")
@@ -296,7 +297,7 @@ def test_attempts_are_counted(student: Any, seed: int) -> None:
 def test_another_refusal_reaches_the_caller(student: Any) -> None:
     """A refusal that is no conflict reaches the caller at once."""
     desk = student.Dispatcher(("read_log",))
-    refusal = refusal_of(lambda: desk.submit_again("c2", attempts=4))
+    refusal = refusal_of(desk.submit_again, "c2", attempts=4)
 
     assert "call_repeated" == refusal.code
     assert ["revision_conflict", "call_repeated"] == [
