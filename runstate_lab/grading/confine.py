@@ -18,7 +18,6 @@ import platform
 import stat
 import struct
 import sys
-import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -172,11 +171,8 @@ def readable_paths(library: Path) -> tuple[str, ...]:
 
     Never the checkout around the kit: tests and solutions lie beside it.
     """
-    names = ("stdlib", "platstdlib")
-    found = [sysconfig.get_path(name) for name in names] + [os.path.dirname(os.__file__)]
-    shared = sysconfig.get_config_var("LIBDIR")
-    kept = [*found, *SYSTEM_FILES, str(library), *([shared] if shared else [])]
-    return tuple(dict.fromkeys(kept))
+    python = (os.path.dirname(os.__file__), os.path.join(sys.base_exec_prefix, "lib"))
+    return tuple(dict.fromkeys((*python, *SYSTEM_FILES, str(library))))
 
 
 def assemble(process: int) -> list[Instruction]:
