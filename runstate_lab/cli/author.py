@@ -36,8 +36,9 @@ def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:
 def verify(ctx: click.Context, jobs: int) -> None:
     """Prove that stubs fail, solutions pass, and wrong answers fail where they say."""
     from runstate_lab.course.verify import verify as prove
+    from runstate_lab.grading.runner import grade
 
-    faults = prove(ctx.obj.catalogue, say=tell, jobs=jobs)
+    faults = prove(ctx.obj.catalogue, grade=grade, say=tell, jobs=jobs)
     for fault in faults:
         say(str(fault))
     ctx.exit(1 if faults else 0)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from runstate_lab.cli.talk import Asked, say, talk, tell
 from runstate_lab.course.faults import AskedWrongly
+
+if TYPE_CHECKING:
+    from runstate_lab.grading.runner import ClassReport
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -75,13 +79,7 @@ def grade(
         except NotIsolated as refusal:
             found, _, hint = str(refusal).partition("\nhint: ")
             raise AskedWrongly(found, hint=hint) from None
-    verdicts = [str(record.verdict) for record in report.records]
-    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in dict.fromkeys(sorted(verdicts)))
-    say(f"{len(verdicts)} submissions: {counted or 'none'}; {report.kept} unchanged.")
-    say(f"isolation: {report.isolation}")
-    for row in report.unexpected:
-        say(f"no submission: {row.name}: {row.reason}")
-    tell(str(Path(report.out, "gradebook.csv")))
+    _tell_class(report)
     ctx.exit(report.exit_code)
 
 
@@ -97,6 +95,17 @@ def gradebook(out: Path, as_json: bool) -> None:
     if not records:
         raise AskedWrongly(f"{out} holds no records", hint=f"runstate-lab grade SUBMISSIONS --out {out}")
     tell((books.as_json(records) if as_json else books.as_csv(records)).rstrip("\n"))
+
+
+def _tell_class(report: ClassReport) -> None:
+    """How many of each verdict, under which walls; the gradebook's path is the data."""
+    verdicts = [str(record.verdict) for record in report.records]
+    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
+    say(f"{len(verdicts)} submissions: {counted or 'none'}; {report.kept} unchanged.")
+    say(f"isolation: {report.isolation}")
+    for row in report.unexpected:
+        say(f"no submission: {row.name}: {row.reason}")
+    tell(str(Path(report.out, "gradebook.csv")))
 
 
 VERBS = (release, grade, gradebook)

@@ -16,9 +16,19 @@ from runstate_lab.course import catalogue as catalogues
 from runstate_lab.course.folder import KIT, replace, set_up
 
 OWN_COPY = "runstate-course"
-# The news pop-up would cover the first lesson, and its question goes to another host.
-QUIET = {
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}
+# The news pop-up would cover the first lesson, and its question goes to another host;
+# jupytext would offer to open the masters as notebooks.
+SETTINGS = {
+    Path("labconfig", "default_setting_overrides.json"): {
+        "@jupyterlab/apputils-extension:notification": {
+            "fetchNews": "false",
+            "checkForUpdates": False,
+        }
+    },
+    Path("jupyter_server_config.json"): {
+        "ServerApp": {"jpserver_extensions": {"jupyterlab_jupytext": False}},
+        "LabApp": {"extension_manager": "readonly"},
+    },
 }
 
 
@@ -88,7 +98,7 @@ def has_browser() -> bool:
 def config_path(root: Path) -> str:
     """The search path of Jupyter's settings, ours first; the user's stay in force."""
     folder = root / ".runstate" / "jupyter"
-    settings = folder / "labconfig" / "default_setting_overrides.json"
-    settings.parent.mkdir(parents=True, exist_ok=True)
-    replace(settings, json.dumps(QUIET, indent=1).encode())
+    for name, settings in SETTINGS.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        replace(folder / name, json.dumps(settings, indent=1).encode())
     return os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")]))

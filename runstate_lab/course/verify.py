@@ -12,6 +12,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from runstate_lab.course.build import build
 from runstate_lab.course.catalogue import Catalogue, Exercise, stray_and_missing
@@ -21,17 +22,22 @@ from runstate_lab.course.release import examine
 from runstate_lab.course.wrong import AT_LEAST, Class, WrongAnswer, own_class
 
 Say = Callable[[str], None]
+Grade = Callable[..., Any]
 
 
 def verify(
-    catalogue: Catalogue, *, say: Say = lambda words: None, jobs: int = 2
+    catalogue: Catalogue, *, grade: Grade, say: Say = lambda words: None, jobs: int = 2
 ) -> list[CourseFault]:
-    """Every fault of the course; an empty list is the proof."""
+    """Every fault of the course; an empty list is the proof.
+
+    `grade` is `runstate_lab.grading.runner.grade`: the course does not know the
+    grader, so whoever asks for the proof brings it.
+    """
     steps: tuple[tuple[str, Callable[[], list[CourseFault]]], ...] = (
         ("catalogue and files agree", lambda: stray_and_missing(catalogue)),
         ("notebooks are as built", lambda: _told(lambda: build(catalogue, check=True, jobs=jobs))),
         ("visible checks find every wrong answer they should", lambda: visible_faults(catalogue)),
-        ("the grader finds every wrong answer", lambda: graded_faults(catalogue, jobs=jobs)),
+        ("the grader finds every wrong answer", lambda: graded_faults(catalogue, grade=grade, jobs=jobs)),
         ("no secret line gets out", lambda: _told(lambda: examine(catalogue))),
     )
     faults: list[CourseFault] = []
@@ -50,10 +56,8 @@ def visible_faults(catalogue: Catalogue) -> list[CourseFault]:
     return faults
 
 
-def graded_faults(catalogue: Catalogue, *, jobs: int = 2) -> list[CourseFault]:
+def graded_faults(catalogue: Catalogue, *, grade: Grade, jobs: int = 2) -> list[CourseFault]:
     """What the grader says otherwise than expected about stub, solution and wrong answers."""
-    from runstate_lab.grading import runner
-
     classes = [own_class(catalogue, exercise) for exercise in catalogue.exercises]
     with tempfile.TemporaryDirectory(prefix="runstate-verify-") as scratch:
         folder = Path(scratch, "class")
@@ -62,9 +66,8 @@ def graded_faults(catalogue: Catalogue, *, jobs: int = 2) -> list[CourseFault]:
                 path = folder / student / f"{each.exercise.name}.ipynb"
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(json.dumps(notebook), encoding="utf-8")
-        report = runner.grade(
-            folder, Path(scratch, "out"), level="none", jobs=jobs, course=catalogue.root
-        )
+        out = Path(scratch, "out")
+        report = grade(folder, out, level="none", jobs=jobs, course=catalogue.root)
     records = {(record.student, record.exercise): record for record in report.records}
     return [fault for each in classes for fault in _graded(each, records)]
 
