@@ -36,11 +36,16 @@ class Later(Live):
     def __init__(self, work: Callable[[], object]) -> None:
         self._work = work
         super().__init__()
+        self.on_msg(self._again)
 
     def unseal(self, *, choice: str = "", why: str = "") -> None:
         """Work it out now and show it, with what it printed and what it raised."""
         self._known = {"html": _worked_out(self._work)}
         super().unseal(choice=choice, why=why)
+
+    def _again(self, widget: object, content: object, buffers: object) -> None:
+        if not self.sealed:
+            self.attempt(lambda: self.unseal(**self.prediction))
 
     def sentence(self) -> str:
         """Whether the result is locked."""
@@ -113,7 +118,7 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
     Traceback (most recent call last):
         ...
     runstate_lab.show.live.Sealed: asked to play, found the widget locked
-    hint: answer prediction 99.3 above first, or call reveal("99.3").
+    hint: Answer prediction 99.3 above first, or call reveal("99.3").
     """
     widget = make()
     if not isinstance(widget, Live):
@@ -122,7 +127,7 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
     if made:
         widget.unseal(choice=made["choice"], why=made["why"])
     else:
-        widget.seal(f'answer prediction {id} above first, or call reveal("{id}").')
+        widget.seal(f'Answer prediction {id} above first, or call reveal("{id}").')
         _GUARDED.setdefault(id, []).append(widget)
     return widget
 
@@ -133,7 +138,7 @@ def after(id: str, work: Callable[[], object]) -> Any:
     What it raises is shown in place: a refusal is often the point.
 
     >>> after("99.4", lambda: 1 / 0)
-    Locked: answer prediction 99.4 above first, or call reveal("99.4").
+    Locked: Answer prediction 99.4 above first, or call reveal("99.4").
     """
     if not progress_of().entry(SECTION, id):
         return locked(id, lambda: Later(work))

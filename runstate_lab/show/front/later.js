@@ -7,7 +7,9 @@ function render({ model, el }) {
     const said = choice ? element("p", { class: "rs-prediction" }, element("span", {}, element("b", {}, "You said: "), choice, why ? ` (${why})` : "")) : null;
     const result = element("div", { class: "rs-result", role: "status" });
     result.innerHTML = model.get("graph").html ?? "";
-    root.replaceChildren(faultPlace(model), ...[said, result].filter(Boolean));
+    const again = element("button", { type: "button" }, "Run this again");
+    on(again, "click", () => model.send({ again: true }));
+    root.replaceChildren(faultPlace(model), ...[said, result, again].filter(Boolean));
   };
   const quiet = watch(model, ["sealed", "graph"], build);
   build();

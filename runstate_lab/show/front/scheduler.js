@@ -34,12 +34,13 @@ function openParts(model, root, view) {
   view.now = element("div", { class: "rs-state" });
   view.trace = element("div", { class: "rs-trace" });
   view.compared = comparison(model);
+  view.compared.hidden = graph.stores.length < 2;
   view.field = scheduleField(model);
   view.count = element("p", { class: "rs-count" });
   view.chips = element("ul", { class: "rs-chips", "aria-label": "Orders played" });
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "One press, one step" },
     view.actors.A.part, view.actors.B.part, element("div", { class: "rs-actor" }, view.reset, view.resetNote));
-  return [faultPlace(model), view.prediction, element("div", { class: "rs-bar" }, view.stores, graph.casts.length > 1 ? view.cast : null),
+  return [faultPlace(model), view.prediction, element("div", { class: "rs-bar" }, graph.stores.length > 1 ? view.stores : null, graph.casts.length > 1 ? view.cast : null),
     view.picture, view.live, presses, view.scrub.bar, element("div", { class: "rs-columns" }, view.now, view.trace),
     view.field, view.count, view.chips, view.compared];
 }
