@@ -84,9 +84,9 @@ def process(): return os.getpid()
 '''
 
 
-def confined(scratch: Path | None = None, **options: object) -> Student:
+def confined(*, scratch: Path | None = None, memory: int = 2 << 30) -> Student:
     """A worker behind the walls that holds the tools above."""
-    return Student([(TOOLS, "tools")], level="confined", scratch=scratch, **options)  # type: ignore[arg-type]
+    return Student([(TOOLS, "tools")], level="confined", scratch=scratch, memory=memory)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,8 @@ def test_nothing_planted_is_left_behind(tmp_path: Path) -> None:
 def test_an_incomplete_measurement_is_refused() -> None:
     """A canary that nobody tried counts as open."""
     with pytest.raises(NotIsolated, match="NOT MEASURED: udp"):
-        require(Isolation("confined", (), {name: "closed" for name in CANARIES if name != "udp"}), "confined")
+        some = [name for name in CANARIES if name != "udp"]
+        require(Isolation("confined", (), dict.fromkeys(some, "closed")), "confined")
     with pytest.raises(NotIsolated):
         require(Isolation("confined", (), {}), "confined")
     with pytest.raises(NotIsolated):
@@ -181,7 +182,7 @@ def test_a_filter_without_its_network_rows_is_measured(
 @pytest.mark.parametrize(
     ("patch", "words"),
     [
-        ("import platform; platform.machine = lambda: 'riscv64'", "no walls are known for linux on riscv64"),
+        ("import platform; platform.machine = lambda: 'riscv64'", "no walls are known for linux"),
         ("import sys; sys.platform = 'darwin'", "no walls are known for darwin"),
         (
             "from runstate_lab.grading import confine; confine.landlock_version = lambda: 0",
@@ -193,7 +194,7 @@ def test_a_filter_without_its_network_rows_is_measured(
 def test_a_system_without_walls_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patch: str, words: str
 ) -> None:
-    """No pretence: the level is refused before any student code is loaded; open workers still start."""
+    """The level is refused before any student code is loaded; open workers still start."""
     monkeypatch.setattr(channel, "WORKER", rewritten(tmp_path, patch))
     with pytest.raises(WorkerUnavailable, match=words):
         Student([("print('never')", "1.1")], level="confined")
@@ -258,7 +259,7 @@ def test_no_granted_path_holds_the_checkout() -> None:
     granted = [Path(path) for path in confine.readable_paths(CHECKOUT / "runstate_lab")]
 
     assert [] == [path for path in granted if CHECKOUT.is_relative_to(path)]
-    assert [CHECKOUT / "runstate_lab"] == [path for path in granted if path.is_relative_to(CHECKOUT)]
+    assert [CHECKOUT / "runstate_lab"] == [one for one in granted if one.is_relative_to(CHECKOUT)]
 
 
 def test_nothing_can_be_written_without_a_scratch_folder(walled: Student, tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_the_scratch_folder_is_the_only_one_to_write(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     (scratch / "decimal.py").write_text("raise SystemExit('shadowed')", encoding="utf-8")
-    with confined(scratch) as student:
+    with confined(scratch=scratch) as student:
         assert ["done", "done"] == [student.write("here"), student.read(str(scratch / "here"))]
         assert "PermissionError" == student.write(str(tmp_path / "there"))
         assert "decimal" == student.module("decimal")
@@ -345,10 +346,10 @@ student.signal_free()
 def alive(process: int) -> bool:
     """Whether the process runs: a zombie does not."""
     try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     except OSError:
         return False
-    return state not in ("Z", "X")
+    return status.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
 def gone_within(process: int, seconds: float) -> bool:

@@ -31,7 +31,11 @@ def _works(way: Callable[[dict[str, Any]], object], targets: dict[str, Any]) -> 
 
 
 def _read_hidden(targets: dict[str, Any]) -> object:
-    return any(_works(lambda _, path=path: open(path, "rb").read(1), {}) for path in targets["hidden"])
+    return any(_works(_read, {"path": path}) for path in targets["hidden"])
+
+
+def _read(targets: dict[str, Any]) -> object:
+    return open(targets["path"], "rb").read(1)
 
 
 def _list_hidden(targets: dict[str, Any]) -> object:
