@@ -86,7 +86,7 @@ def process(): return os.getpid()
 
 def confined(*, scratch: Path | None = None, memory: int = 2 << 30) -> Student:
     """A worker behind the walls that holds the tools above."""
-    return Student([(TOOLS, "tools")], level="confined", scratch=scratch, memory=memory)
+    return Student([(TOOLS, "tools")], level="confined", scratch=scratch, memory=memory, call_timeout=20.0)
 
 
 @pytest.fixture(scope="module")

@@ -73,14 +73,14 @@ LEVEL = "none"  # what is tested here holds behind any walls; see test_confineme
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Student]:
     """One worker for the cases that leave it alive."""
-    with Student(CELLS, level=LEVEL) as student:
+    with Student(CELLS, level=LEVEL, call_timeout=20.0) as student:
         yield student
 
 
 @pytest.fixture
 def student() -> Iterator[Student]:
     """A worker of the case's own."""
-    worker = Student(CELLS, level=LEVEL, call_timeout=2.0)
+    worker = Student(CELLS, level=LEVEL, call_timeout=20.0)
     yield worker
     worker.close()
 
@@ -308,7 +308,7 @@ def test_a_call_has_its_time(student: Student) -> None:
 
 def test_all_calls_together_have_their_time() -> None:
     """The total counts the waiting for the student, not our own work."""
-    student = Student(CELLS, level=LEVEL, total=0.6, call_timeout=5.0)
+    student = Student(CELLS, level=LEVEL, total=2.0, call_timeout=20.0)
 
     assert 3 == student.add(1, 2)
     with pytest.raises(StudentTimeout):

@@ -33,7 +33,7 @@ from runstate_lab.grading.faults import (
 WORKER = Path(__file__).with_name("worker.py")
 # -I would also ignore the hash seed, which a repeatable grade needs; these
 # flags and an environment of our own leave nothing else open. -S: no packages.
-FLAGS = ("-s", "-P", "-S", "-B", "-X", "utf8")
+FLAGS = ("-s", "-P", "-S", "-X", "utf8")
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "MALLOC_ARENA_MAX": "2",
@@ -110,7 +110,6 @@ class Channel:
 
     def close(self) -> WorkerGone | None:
         """What the worker had said unasked before it was ended, if anything."""
-        ended_before = self._process.poll() is not None
         self.kill()
         self._outgoing.put(None)
         for thread in self._threads:
@@ -123,9 +122,7 @@ class Channel:
         found = self._incoming.get()
         if not isinstance(found, WorkerGone):
             return ProtocolViolation("unasked data after the last reply")
-        if ended_before or isinstance(found, ProtocolViolation):
-            return self._explained(found)
-        return None
+        return found if isinstance(found, ProtocolViolation) else None
 
     def _explained(self, gone: WorkerGone) -> WorkerGone:
         # The pipe ends a moment before the process does; its status says why.
