@@ -51,6 +51,7 @@ Secrets = Mapping[str, Place]
 
 def release(catalogue: Catalogue, out: Path) -> Path:
     """The path of the bundle that was written; nothing is written where it leaks."""
+    _require_solutions(catalogue)
     raise_any(_stale(catalogue))
     files = examine(catalogue)
     out.mkdir(parents=True, exist_ok=True)
@@ -61,11 +62,7 @@ def release(catalogue: Catalogue, out: Path) -> Path:
 
 def examine(catalogue: Catalogue) -> dict[str, bytes]:
     """The bundle's files, after bundle and wheel were searched for secrets."""
-    if not catalogue.has_solutions:
-        raise AskedWrongly(
-            f"{catalogue.root} holds no solutions, so a leak could not be seen",
-            hint="release from the author's checkout",
-        )
+    _require_solutions(catalogue)
     files, secrets = bundle_files(catalogue), secret_lines(catalogue)
     faults = list(leaks(files, secrets))
     if (catalogue.root / "pyproject.toml").exists():
@@ -178,6 +175,14 @@ def wheel_files(root: Path) -> dict[str, bytes]:
         (path,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _require_solutions(catalogue: Catalogue) -> None:
+    if not catalogue.has_solutions:
+        raise AskedWrongly(
+            f"{catalogue.root} holds no solutions, so a leak could not be seen",
+            hint="release from the author's checkout",
+        )
 
 
 def _stale(catalogue: Catalogue) -> list[CourseFault]:
