@@ -209,6 +209,8 @@ def main(job_path: str) -> None:
     for name in NOISY:
         os.environ.pop(name, None)
     os.environ.update(QUIET)
+    # An optional URI grammar that jsonschema would spend a second on, per notebook.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     path = Path(job_path)
     folder = path.parent / "work"
     folder.mkdir()
