@@ -70,7 +70,7 @@ board
 
 # %% [markdown]
 # The same as a table: **run this cell when all six steps are taken.** Read the column *answer*
-# from top to bottom, then the last revision.
+# from top to bottom; then count the facts on the board.
 
 # %%
 after("04.lost", lambda: board.table())
@@ -160,27 +160,30 @@ fill("04.apply")
 # %% [markdown]
 # ## Four stores, one order
 #
-# Before you see yours at work, somebody has another idea.
+# Before you see yours at work, somebody has a simpler idea.
 
 # %%
 predict("04.append")
 
 # %%
-stores = locked("04.append", lambda: Scheduler(schedule="AABBBA", compare=True))
+stores = locked("04.append", lambda: Scheduler(schedule="ABABAB", compare=True))
 stores
 
 # %% [markdown]
-# **Your turn.** Change the order and look at all four answers: `stores.play("...")`, then
-# `stores.outcomes()`. Is there an order in which two of them agree and should not?
+# **Your turn.** Change the order, here or by `stores.play("AABABB")`. Which of the four ever tells
+# a writer that the page is old?
 #
-# And all orders at once. The second law says that no decision was accepted which had been
-# made on an older page.
+# Now all orders at once. *Old decisions* were made on an older page than the one they met, and
+# were accepted.
 
 # %%
 def four_stores():
+    print(f"{'of 20 orders':<20}lost   old decisions   conflicts")
     for store in (NaiveStore, LastWriteWinsStore, NoAuthorityStore, StateStore):
         found = every_order(store, no_lost_update, every_revision_was_current)
-        print(f"{store.__name__:<19}", found)
+        lost, old = found.broken.values()
+        told = found.refused.get("revision_conflict", 0)
+        print(f"{store.__name__:<20}{lost:>4}{old:>16}{told:>12}")
 
 
 after("04.append", four_stores)
@@ -235,6 +238,7 @@ predict("04.blind")
 
 # %%
 def deployed_once(race):
+    """Whether exactly one deploy of release 7 is under way."""
     return [call.tool for call in race.store.load().calls].count("deploy") == 1
 
 
