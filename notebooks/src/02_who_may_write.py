@@ -44,7 +44,8 @@ def run_7(desk: type[StateStore] = StateStore) -> Runtime:
     page = RunState("run-7", goal="ship release 7", success=("build=green", "tests=green"))
     runtime = Runtime(desk(page))
     runtime.accept_runtime(StateProposal("run_started", "", 0))
-    runtime.accept_runtime(StateProposal("tool_dispatched", ToolCall("c1", "get_status"), 1))
+    call = ToolCall("c1", "get_status")
+    runtime.accept_runtime(StateProposal("tool_dispatched", call, 1))
     report = StateProposal("tool_result_recorded", "build=green", 2)
     runtime.accept_tool_result("get_status", report, call_id="c1")
     return runtime
@@ -70,7 +71,7 @@ added = {"source", ...}
 
 slip = {field.name for field in fields(StateProposal)}
 kept = {field.name for field in fields(StateEvent)}
-"those are the door's lines" if added == kept - slip else f"not yet; handed in were {sorted(slip)}"
+"that is what a door adds" if added == kept - slip else f"not yet; kept were {sorted(kept)}"
 
 # %% [markdown]
 # ## A signature on the slip
@@ -100,7 +101,9 @@ after("02.signed", signed)
 # %%
 wish = StateProposal("run_cancelled", "the tests take too long", 3)
 typed = ExecutionContext("runtime", "runtime")
-said = {desk.__name__: outcome(run_7(desk).store.apply, wish, context=typed) for desk in (OpenDoorStore, StateStore)}
+said = {}
+for desk in (OpenDoorStore, StateStore):
+    said[desk.__name__] = outcome(run_7(desk).store.apply, wish, context=typed)
 assert said["StateStore"] == "context_rejected"
 said
 
@@ -171,7 +174,7 @@ quiz("02.owner")
 # is nobody to stop that either.
 
 # %%
-page = {"status": "running", "goal": ["build=green", "tests=green"], "facts": ["build=green"]}
+page = {"status": "running", "facts": ["build=green"], "missing": ["tests=green"]}
 
 
 def deploy(page: dict) -> None:
@@ -189,12 +192,13 @@ page
 # is the runtime, for another reason:
 
 # %%
-offers = (
-    ("deploy says completed", "run_completed", ""),
-    ("deploy says failed", "run_failed", "timeout"),
-)
-said = {who: outcome(run_7().accept_tool_result, "deploy", StateProposal(kind, why, 3)) for who, kind, why in offers}
-said["the runtime says completed"] = outcome(run_7().accept_runtime, StateProposal("run_completed", "", 3))
+completed = StateProposal("run_completed", "", 3)
+failed = StateProposal("run_failed", "timeout", 3)
+said = {
+    "deploy says completed": outcome(run_7().accept_tool_result, "deploy", completed),
+    "deploy says failed": outcome(run_7().accept_tool_result, "deploy", failed),
+    "the runtime says completed": outcome(run_7().accept_runtime, completed),
+}
 assert list(said.values()) == ["writer_rejected", "writer_rejected", "success_not_met"]
 said
 
@@ -214,8 +218,10 @@ predict("02.tools")
 def cheerful(desk: type[StateStore]) -> StateStore:
     runtime = Runtime(desk(RunState("run-7", success=("build=green",)), rules=SOURCE_TEXT))
     runtime.accept_runtime(StateProposal("run_started", "", 0))
-    outcome(runtime.accept_tool_result, "announce", StateProposal("tool_result", "build=green", 1))
-    outcome(runtime.accept_runtime, StateProposal("run_completed", "", runtime.store.load().revision))
+    report = StateProposal("tool_result", "build=green", 1)
+    outcome(runtime.accept_tool_result, "announce", report)
+    finish = StateProposal("run_completed", "", runtime.store.load().revision)
+    outcome(runtime.accept_runtime, finish)
     return runtime.store
 
 
@@ -268,7 +274,8 @@ predict("02.stranger")
 def knock(desk: type[StateStore]) -> dict[int, str]:
     """How each guess of the revision is refused."""
     door = run_7(desk).accept_model_proposal
-    return {guess: outcome(door, StateProposal("run_cancelled", "please", guess)) for guess in range(6)}
+    slips = [StateProposal("run_cancelled", "please", guess) for guess in range(6)]
+    return {slip.expected_revision: outcome(door, slip) for slip in slips}
 
 
 after("02.stranger", lambda: knock(TalkativeStore))
