@@ -6,12 +6,12 @@
 #
 # In 40 minutes you will
 #
-# - be the scheduler, and see what two honest writers can do to one page;
+# - be the scheduler of two honest writers;
 # - say what a store compares before it swaps, and what a conflict is for;
 # - tell a right retry from a blind one.
 #
-# Three beliefs do not survive: M4 *the later write wins*, M5 *on a conflict, send it again
-# with the new number*, M14 *a hundred green tests prove there is no race*.
+# Three beliefs do not survive: M4 *the later write wins*, M5 *after a conflict, send it
+# again*, M14 *a hundred green tests, no race*.
 
 # %%
 from runstate_lab import (
@@ -343,7 +343,7 @@ quiz("04.first")
 #
 # <details><summary>LangGraph 1.2.24</summary><code>update_state</code> takes a
 # <code>checkpoint_id</code>. An old one is no conflict: the thread forks silently, and its head
-# is the newest fork. The other writer's work stays in the history only.</details>
+# is the newest fork. The other work stays in the history.</details>
 #
 # <details><summary>OpenAI Agents SDK 0.24.0</summary><code>RunState</code> has a schema version
 # and no revision. Resume the same saved state twice, and the approved effect happens twice,
