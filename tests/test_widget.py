@@ -39,11 +39,11 @@ def test_each_press_is_one_step_in_words() -> None:
     assert [
         "A, the test tool, reads revision 4.",
         "B, the scanner, reads revision 4.",
-        "A, the test tool, computes tests=passed.",
+        "A, the test tool, computes tests=green.",
         "B, the scanner, computes scan=clean.",
-        "A, the test tool, submits tests=passed, made from 4: accepted at revision 5.",
+        "A, the test tool, submits tests=green, made from 4: accepted at revision 5.",
         "B, the scanner, submits scan=clean, made from 4: accepted at revision 5; "
-        "tests=passed is gone, and nobody was told.",
+        "tests=green is gone, and nobody was told.",
     ] == said
 
 
@@ -165,6 +165,15 @@ def test_an_unsealed_widget_shows_the_prediction_beside_the_result() -> None:
 
     assert {"choice": "both", "why": "each writes its own"} == board.prediction
     assert 20 == board.graph["orders"]["total"]
+
+
+def test_what_was_played_before_the_seal_comes_back() -> None:
+    """A board that is shown with an order has it again when it opens."""
+    board = _sealed(Scheduler(schedule="AABBBA"))
+    assert "" == board.schedule
+    board.unseal()
+
+    assert ("AABBBA", 6) == (board.schedule, board.at)
 
 
 def test_the_exception_of_a_listener_is_shown_in_the_widget() -> None:

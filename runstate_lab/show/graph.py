@@ -166,4 +166,5 @@ def _outcome(play: steps.Play) -> str:
 
 def _says(state: RunState) -> str:
     status = "" if state.status is RunStatus.RUNNING else f", status {state.status}"
-    return f"State: revision {state.revision}{status}, {', '.join(map(str, state.facts))}."
+    facts = ", ".join(map(str, state.facts)) or "no facts yet"
+    return f"State: revision {state.revision}{status}, {facts}."

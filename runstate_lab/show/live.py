@@ -54,6 +54,9 @@ class Live(anywidget.AnyWidget):
     keeps it here. A subclass gives `sentence()`, `picture()` and `reset()`.
     """
 
+    played: tuple[str, ...] = ()
+    """The names of what the learner moves; it comes back when a seal is broken."""
+
     fault = traitlets.Unicode("").tag(sync=True)
     sealed = traitlets.Unicode("").tag(sync=True)
     graph = traitlets.Dict().tag(sync=True)
@@ -61,10 +64,12 @@ class Live(anywidget.AnyWidget):
 
     def __init__(self, known: dict[str, Any] | None = None, **shown: object) -> None:
         self._known = known or {}
+        self._before: dict[str, Any] = {}
         super().__init__(graph=self._known, **shown)
 
     def seal(self, sentence: str) -> None:
         """Take all that can happen away from the browser until `unseal` is called."""
+        self._before = {name: getattr(self, name) for name in self.played}
         self.reset()
         self.sealed, self.graph = sentence, {}
 
@@ -74,6 +79,9 @@ class Live(anywidget.AnyWidget):
         # One message: a browser that has only half of it would draw nonsense.
         with self.hold_sync():
             self.graph, self.sealed = self._known, ""
+            for name, value in self._before.items():
+                setattr(self, name, value)
+            self._before = {}
 
     def reset(self) -> str:
         """Back to the start; what is said there."""

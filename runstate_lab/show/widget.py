@@ -30,7 +30,7 @@ class Scheduler(Live):
 
     >>> board = Scheduler()
     >>> board.play("AABBAB")
-    'B, the scanner, submits scan=clean, made from 4: accepted at revision 5; tests=passed is gone, and nobody was told.'
+    'B, the scanner, submits scan=clean, made from 4: accepted at revision 5; tests=green is gone, and nobody was told.'
     >>> board.step("B")
     Traceback (most recent call last):
         ...
@@ -41,6 +41,7 @@ class Scheduler(Live):
     _esm = script("dom.js", "scrub.js", "scheduler.js")
     _css = style("marks.css", "runstate.css")
 
+    played = ("schedule", "at")
     schedule = traitlets.Unicode("").tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     shown = traitlets.Unicode("naive").tag(sync=True)
@@ -196,6 +197,7 @@ class StateChart(Live):
     _esm = script("dom.js", "scrub.js", "chart.js")
     _css = style("marks.css", "runstate.css")
 
+    played = ("tries", "at")
     tries = traitlets.List(traitlets.Unicode()).tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
 

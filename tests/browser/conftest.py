@@ -54,6 +54,11 @@ class Server:
     address: str
     token: str
     root: Path
+    progress: Path
+
+    def forget_progress(self) -> None:
+        """Start as a learner who has predicted nothing."""
+        self.progress.unlink(missing_ok=True)
 
     def write(self, name: str, cells: list[str]) -> str:
         """The name of a new notebook that holds the cells, none of them run."""
@@ -149,7 +154,7 @@ def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         )
         try:
             _wait_for(process, f"http://127.0.0.1:{port}/api/status?token={token}", log)
-            yield Server(f"http://127.0.0.1:{port}", token, root)
+            yield Server(f"http://127.0.0.1:{port}", token, root, base / "progress.json")
         finally:
             _stop(process)
 

@@ -15,7 +15,7 @@ function render({ model, el }) {
 }
 
 function question(model, item) {
-  const part = element("form", { class: "rs-question" });
+  const part = element("form", { class: "rs-question", "data-id": item.id });
   const answer = ANSWERS[item.kind](item, () => decide());
   const set = element("fieldset", {}, element("legend", {}, ...prose(item.text)), answer.part);
   const why = item.why ? element("input", { type: "text", id: freshId("reason"), maxlength: "200", autocomplete: "off" }) : null;
@@ -28,6 +28,7 @@ function question(model, item) {
   if (why) {
     set.append(element("label", { class: "rs-reason-label", for: why.id }, "Why? One line."), why);
     on(why, "input", decide);
+    sendOnEnter(why, part);
   }
   on(part, "submit", (happening) => {
     happening.preventDefault();

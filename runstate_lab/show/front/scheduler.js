@@ -75,6 +75,7 @@ function scheduleField(model) {
     input.setAttribute("aria-invalid", reason ? "true" : "false");
     if (!reason) visit(model, schedule, schedule.length);
   });
+  sendOnEnter(input, form);
   form.show = () => { input.value = model.get("schedule"); why.textContent = ""; input.setAttribute("aria-invalid", "false"); };
   return form;
 }
@@ -131,6 +132,7 @@ function paintActors(graph, view, prefix, cast) {
 function paintState(view, state) {
   const facts = element("ul", { class: "rs-facts" });
   for (const [text, mood] of state.facts) facts.append(element("li", { class: `rs-fact-${mood}` }, mood === "lost" ? element("s", {}, text) : text, mood === "lost" ? " accepted, now gone" : ""));
+  if (!state.facts.length) facts.append(element("li", { class: "rs-fact-none" }, "no facts yet"));
   view.now.replaceChildren(element("h4", {}, "State"), element("p", {}, "revision ", element("b", {}, String(state.revision)), `, ${state.status}`), facts,
     element("p", { class: "rs-verdict" }, state.mood === "open" ? "" : state.short));
 }
