@@ -31,7 +31,8 @@
 from contextlib import suppress
 from dataclasses import fields
 
-from runstate_lab import SOURCE_TEXT, NoAuthorityStore, Refusal, RunState, Runtime, StateProposal, StateStore
+from runstate_lab import SOURCE_TEXT, Refusal, RunState, Runtime, StateProposal, StateStore
+from runstate_lab.broken import NoAuthorityStore
 from runstate_lab.course import after, order, predict, quiz, reveal
 from runstate_lab.show import chart, trace_table
 from runstate_lab.show.widget import StateChart
@@ -126,10 +127,10 @@ quiz("00.3")
 # not.) Now the build is *red*, and the tool says so.
 
 # %%
-def ship(report: str, *, desk: type[StateStore] = StateStore, finisher: str = "runtime") -> StateStore:
+def ship(report: str, *, desk: type[StateStore] = StateStore, by: str = "runtime") -> StateStore:
     """Run-7 started, reported on, and proposed for completion."""
     runtime = Runtime(desk(RunState("run-7", success=("build=green",)), rules=SOURCE_TEXT))
-    finish = runtime.accept_runtime if finisher == "runtime" else runtime.accept_model_proposal
+    finish = runtime.accept_runtime if by == "runtime" else runtime.accept_model_proposal
     with suppress(Refusal):
         runtime.accept_runtime(StateProposal("run_started", "", 0))
         runtime.accept_tool_result("get_status", StateProposal("tool_result", report, 1))
@@ -158,7 +159,7 @@ after("00.4", lambda: chart(ship("build=red")))
 predict("00.5")
 
 # %%
-after("00.5", lambda: chart(ship("build=green", desk=NoAuthorityStore, finisher="model")))
+after("00.5", lambda: chart(ship("build=green", desk=NoAuthorityStore, by="model")))
 
 # %% [markdown]
 # **Repair it.** Put `StateStore` where `NoAuthorityStore` stands, and run the cell.
@@ -168,9 +169,9 @@ after("00.5", lambda: chart(ship("build=green", desk=NoAuthorityStore, finisher=
 desk = NoAuthorityStore
 
 
-def verdict() -> str:
-    status = ship("build=green", desk=desk, finisher="model").load().status
-    return "the model ended run-7" if status.terminal else "the model was refused"
+def verdict() -> None:
+    status = ship("build=green", desk=desk, by="model").load().status
+    print("the model ended run-7" if status.terminal else "the model was refused")
 
 
 after("00.5", verdict)
@@ -186,7 +187,7 @@ after("00.5", verdict)
 order("00.6")
 
 # %% [markdown]
-# ## In another system's words
+# ## Elsewhere
 #
 # The OpenAI Agents SDK (0.24.0) has a `RunState` too: what is saved when a run stops
 # for an approval. It holds the turn count, the calls, the approvals, and the version of
@@ -208,7 +209,7 @@ order("00.6")
 # steps. `reveal("00.4")` opens a lock without a prediction, and makes a note of it.
 
 # %% [markdown]
-# ## To keep
+# ## Three sentences to keep
 #
 # 1. The run state is the smallest set of facts that lets somebody else go on.
 # 2. Anybody may propose; the door says who is speaking; only the store writes.

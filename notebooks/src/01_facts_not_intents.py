@@ -17,10 +17,9 @@
 # %%
 from contextlib import suppress
 
-from runstate_lab import (
-    Fact, HandwrittenFactStore, PendingBlindStore, Refusal, RunState, RunStatus, Runtime,
-    StateProposal, StateStore, ToolCall,
-)  # fmt: skip
+from runstate_lab import Fact, Refusal, RunState, RunStatus, Runtime
+from runstate_lab import StateProposal, StateStore, ToolCall
+from runstate_lab.broken import HandwrittenFactStore, PendingBlindStore
 from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, space_time
 
@@ -53,7 +52,9 @@ def run_7(desk: type[StateStore] = StateStore) -> Runtime:
 
 
 page = run_7().store.load()
-print(page.status, "at revision", page.revision, "| open:", *[call.tool for call in page.calls], "| facts:", *page.facts)
+print(page.status, "at revision", page.revision)
+print("open: ", *[call.tool for call in page.calls])
+print("facts:", *page.facts)
 
 # %% [markdown]
 # Two calls are open, and no fact is known. Now the model speaks, through its own
@@ -101,10 +102,13 @@ def hopeful_context(page: RunState, announced: list[str]) -> list[str]:
     return [str(fact) for fact in page.facts] + announced
 
 
+now, announced = run_7().store.load(), ["tests=green"]
+
+
 predict("01.3")
 
 # %%
-after("01.3", lambda: planner(hopeful_context(run_7().store.load(), ["tests=green"])))
+after("01.3", lambda: print("the model wants", planner(hopeful_context(now, announced))))
 
 # %% [markdown]
 # Nobody lied. A guess was laid among facts, and the next turn took it for one. After
@@ -117,7 +121,7 @@ def context(page: RunState, announced: list[str]) -> list[str]:
     return [str(fact) for fact in page.facts] + announced
 
 
-after("01.3", lambda: "the model wants " + planner(context(run_7().store.load(), ["tests=green"])))
+after("01.3", lambda: print("the model wants", planner(context(now, announced))))
 
 # %% [markdown]
 # ## A result is not the end
@@ -153,7 +157,7 @@ def complete_then_hear(desk: type[StateStore]) -> StateStore:
     return runtime.store
 
 
-after("01.4", lambda: space_time(complete_then_hear(PendingBlindStore).trace))
+after("01.4", lambda: space_time(complete_then_hear(PendingBlindStore).trace[4:]))
 
 # %%
 quiz("01.5")
@@ -162,7 +166,7 @@ quiz("01.5")
 # The same two offers to the store of the book. Look for the one that is refused now.
 
 # %%
-after("01.4", lambda: space_time(complete_then_hear(StateStore).trace))
+after("01.4", lambda: space_time(complete_then_hear(StateStore).trace[4:]))
 
 # %% [markdown]
 # A tool knows one call. It does not know the goal, the other calls, or who still has
@@ -173,11 +177,11 @@ after("01.4", lambda: space_time(complete_then_hear(StateStore).trace))
 # red tests cannot be shipped.
 
 # %%
-def may_ship() -> str:
+def may_ship() -> None:
     runtime = Runtime(complete_then_hear(StateStore))
     with suppress(Refusal):
         runtime.accept_runtime(StateProposal("run_completed", "", 5))
-    return f"asked for {runtime.store.load().success}: {runtime.store.load().status}"
+    print("asked for", *runtime.store.load().success, "and is", runtime.store.load().status)
 
 
 after("01.4", may_ship)
@@ -201,7 +205,8 @@ for question in ("source", "authority", "call_id", "revision", "verifiable"):
 # %%
 def typed_by_hand(desk: type[StateStore]) -> StateStore:
     typed = (Fact("build", "green"),)
-    runtime = Runtime(desk(RunState("run-7", success=("build=green",), status=RunStatus.RUNNING, facts=typed)))
+    page = RunState("run-7", success=("build=green",), status=RunStatus.RUNNING, facts=typed)
+    runtime = Runtime(desk(page))
     with suppress(Refusal):
         runtime.accept_runtime(StateProposal("run_completed", "", 0))
     return runtime.store
@@ -241,7 +246,7 @@ print("typed: ", *unfounded(typed), "(should say build=green)")
 print("proven:", *unfounded(proven), "(should say nothing)")
 
 # %% [markdown]
-# ## In another system's words
+# ## Elsewhere
 #
 # In smolagents (1.26.0) the model ends a run by calling a tool named `final_answer`;
 # the result then says `success`. Which of our beliefs is built in, and where would
@@ -252,7 +257,7 @@ print("proven:", *unfounded(proven), "(should say nothing)")
 # use <code>assert</code>, so <code>python -O</code> removes them.</details>
 
 # %% [markdown]
-# ## To keep
+# ## Three sentences to keep
 #
 # 1. A proposal is a wish; a fact is what an accepted event left behind.
 # 2. A result settles one call; completion needs the whole goal, and nothing open.
