@@ -165,7 +165,7 @@ def test_the_table_holds_every_kind_of_ending() -> None:
         "StudentTimeout": 6,
         "StudentDied": 6,
         "OutOfMemory": 2,
-        "ProtocolViolation": 25,
+        "ProtocolViolation": 26,
     }
 
     assert expected == planned

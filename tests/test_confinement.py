@@ -81,6 +81,15 @@ def grow():
     kept = []
     while True: kept.append(bytearray(1 << 24))
 def process(): return os.getpid()
+def path(): return sys.path
+def fall_asleep():
+    print("asleep")
+    signal_free()
+def capabilities():
+    header, found = ctypes.create_string_buffer(8), ctypes.create_string_buffer(24)
+    ctypes.memmove(header, (0x20080522).to_bytes(4, "little"), 4)
+    answer = ctypes.CDLL(None).syscall(125, header, found)
+    return answer, found.raw
 '''
 
 
@@ -228,6 +237,11 @@ def test_half_allowed_calls_are_refused_for_others(walled: Student) -> None:
     assert -1 == walled.stay()
 
 
+def test_no_capability_is_left(walled: Student) -> None:
+    """Also where the grader runs as root, the worker can do nothing that root can."""
+    assert (0, bytes(24)) == walled.capabilities()
+
+
 def test_an_honest_program_is_not_in_the_way_of_the_walls(walled: Student) -> None:
     """Threads, event loops and the standard library work as anywhere."""
     assert [1] == walled.thread()
@@ -260,6 +274,14 @@ def test_no_granted_path_holds_the_checkout() -> None:
 
     assert [] == [path for path in granted if CHECKOUT.is_relative_to(path)]
     assert [CHECKOUT / "runstate_lab"] == [one for one in granted if one.is_relative_to(CHECKOUT)]
+
+
+def test_the_checkout_is_not_on_the_workers_path(walled: Student) -> None:
+    """Nothing beside the kit can be imported, and no installed package either."""
+    found = walled.path()
+
+    assert [] == [one for one in found if Path(one).is_relative_to(CHECKOUT)]
+    assert [] == [one for one in found if "site-packages" in one]
 
 
 def test_nothing_can_be_written_without_a_scratch_folder(walled: Student, tmp_path: Path) -> None:
@@ -328,12 +350,16 @@ def test_a_child_of_an_open_worker_does_not_survive_it() -> None:
 def test_a_worker_does_not_survive_its_grader() -> None:
     """Even a grader that is killed leaves no worker, although the answer never returns."""
     grader = f"""
-import sys
+import sys, threading, time
 sys.path.insert(0, {str(CHECKOUT)!r})
 from runstate_lab.grading.proxy import Student
 student = Student([({TOOLS!r}, "tools")], level="confined", call_timeout=60)
-print(student.process(), flush=True)
-student.signal_free()
+process = student.process()
+def say():
+    while "asleep" not in student.output: time.sleep(0.01)
+    print(process, flush=True)
+threading.Thread(target=say).start()
+student.fall_asleep()
 """
     with subprocess.Popen([sys.executable, "-c", grader], stdout=subprocess.PIPE) as process:
         worker = int(process.stdout.readline())  # type: ignore[union-attr]
