@@ -3,8 +3,9 @@ function render({ model, el }) {
   const root = openRoot(el, "Status chart: try an event");
   const view = {};
   const build = () => {
-    if (model.get("sealed")) return root.replaceChildren(...sealedParts(model));
-    root.replaceChildren(...chartParts(model, root, view));
+    const stage = freshStage(root);
+    if (model.get("sealed")) return stage.append(...sealedParts(model));
+    stage.append(...chartParts(model, stage, view));
     paintChart(model, root, view);
   };
   const repaint = () => { if (model.get("graph").nodes) paintChart(model, root, view); };
@@ -13,7 +14,7 @@ function render({ model, el }) {
   return () => quiet.forEach((stop) => stop());
 }
 
-function chartParts(model, root, view) {
+function chartParts(model, stage, view) {
   const graph = model.get("graph");
   view.picture = element("div", { class: "rs-picture" });
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
@@ -23,7 +24,7 @@ function chartParts(model, root, view) {
   view.reset = element("button", { type: "button", "data-do": "reset" }, "Start again");
   view.resetNote = element("span", { class: "rs-why", id: freshId("why") });
   on(view.reset, "click", () => { if (!isOff(view.reset)) store(model, { tries: [], at: 0 }); });
-  view.scrub = scrubber(root, { at: () => model.get("at"), length: () => model.get("tries").length, go: (at) => store(model, { at }) });
+  view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => model.get("tries").length, go: (at) => store(model, { at }) });
   view.scrub.bar.append(view.reset, view.resetNote);
   view.trace = element("div", { class: "rs-trace" });
   return [faultPlace(model), view.picture, view.live, view.events, view.scrub.bar, view.trace];

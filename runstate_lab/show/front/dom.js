@@ -115,6 +115,13 @@ function openRoot(el, label) {
   return root;
 }
 
+// A fresh floor to build on: listeners of an earlier one leave with it.
+function freshStage(root) {
+  const stage = element("div", { class: "rs-stage" });
+  root.replaceChildren(stage);
+  return stage;
+}
+
 // Listens to the model and lets go of it when the view is closed.
 function watch(model, names, work) {
   for (const name of names) model.on(`change:${name}`, work);

@@ -4,8 +4,10 @@ function render({ model, el }) {
   const graph = () => model.get("graph");
   const view = {};
   const build = () => {
-    root.replaceChildren(...(model.get("sealed") ? sealedParts(model) : openParts(model, root, view)));
-    if (!model.get("sealed")) paint(model, root, view);
+    const stage = freshStage(root);
+    if (model.get("sealed")) return stage.append(...sealedParts(model));
+    stage.append(...openParts(model, stage, view).filter(Boolean));
+    paint(model, root, view);
   };
   const repaint = () => { if (graph().stores) paint(model, root, view); };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["schedule", "at", "shown", "cast", "tried", "prediction", "compare"], repaint)];
@@ -19,7 +21,7 @@ function render({ model, el }) {
   return () => quiet.forEach((stop) => stop());
 }
 
-function openParts(model, root, view) {
+function openParts(model, stage, view) {
   const graph = model.get("graph");
   view.prediction = element("div", { class: "rs-prediction" });
   view.stores = radios("Store", graph.stores, model.get("shown"), (id) => store(model, { shown: id }));
@@ -29,7 +31,7 @@ function openParts(model, root, view) {
   view.reset = element("button", { type: "button", "data-do": "reset" }, "Start again");
   on(view.reset, "click", () => { if (!isOff(view.reset)) store(model, { schedule: "", at: 0 }); });
   view.resetNote = element("span", { class: "rs-why", id: freshId("why") });
-  view.scrub = scrubber(root, { at: () => model.get("at"), length: () => model.get("schedule").length, go: (at) => store(model, { at }) });
+  view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => model.get("schedule").length, go: (at) => store(model, { at }) });
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
   view.now = element("div", { class: "rs-state" });
   view.trace = element("div", { class: "rs-trace" });
