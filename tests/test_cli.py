@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from runstate_lab.cli import laboratory, main
+from runstate_lab.cli import laboratory, main, talk
 from runstate_lab.cli.laboratory import config_path, jupyter_command
+from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 
 
@@ -187,3 +188,25 @@ def test_the_labs_settings_are_private_to_the_course(tiny: Catalogue) -> None:
 
     assert tiny.root in first.parents
     assert "false" == settings["@jupyterlab/apputils-extension:notification"]["fetchNews"]
+
+
+def test_a_learners_verb_never_works_inside_the_package(
+    tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Away from any course the refusal leads to `lab`; beside the copy it is found."""
+    monkeypatch.setattr(talk, "KIT", tiny.root)
+    monkeypatch.setattr(catalogue, "find_root", lambda: tiny.root)
+    seen = CliRunner().invoke(main, ["check", "01"])
+
+    assert 2 == seen.exit_code
+    assert "hint: runstate-lab lab makes one here" in seen.stderr
+
+
+def test_the_copy_beside_you_is_your_course(
+    tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `lab` was started the other verbs work too."""
+    tiny.root.rename(tmp_path / catalogue.OWN_COPY)
+    monkeypatch.chdir(tmp_path)
+
+    assert (tmp_path / catalogue.OWN_COPY).resolve() == catalogue.find_root()

@@ -15,7 +15,6 @@ from runstate_lab.cli.talk import Asked, say
 from runstate_lab.course import catalogue as catalogues
 from runstate_lab.course.folder import KIT, replace, set_up
 
-OWN_COPY = "runstate-course"
 # The news pop-up would cover the first lesson, and its question goes to another host;
 # jupytext would offer to open the masters as notebooks.
 SETTINGS = {
@@ -53,7 +52,7 @@ def course_folder(asked: Asked) -> Path:
     root = asked.root
     if root != KIT:
         return root
-    folder = Path.cwd() / OWN_COPY
+    folder = Path.cwd() / catalogues.OWN_COPY
     written, kept = set_up(KIT, folder)
     if written:
         say(f"{len(written)} files written to {folder}")

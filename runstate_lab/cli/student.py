@@ -26,7 +26,7 @@ def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
     """Run the visible checks of EXERCISE (04) on your saved notebook."""
     from runstate_lab.course.checks import check_notebook
 
-    course = ctx.obj.catalogue
+    course = ctx.obj.own_catalogue
     wanted = course.exercise(exercise)
     report = check_notebook(wanted, course.root / wanted.notebook)
     book = progress_of(course.root)
@@ -46,7 +46,7 @@ def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
 @click.pass_obj
 def hint(asked: Asked, task: str) -> None:
     """One more hint for TASK (04.1); each call shows a further step."""
-    course = asked.catalogue
+    course = asked.own_catalogue
     wanted = course.exercise(task).task(task)
     book = progress_of(course.root)
     shown = min((book.entry("hints", task) or {}).get("shown", 0) + 1, len(wanted.hints))
@@ -62,7 +62,7 @@ def solution(asked: Asked, task: str) -> None:
     """The solution of TASK (04.1), after an attempt, where solutions are at hand."""
     from runstate_lab.course.marks import read_master
 
-    course = asked.catalogue
+    course = asked.own_catalogue
     exercise = course.exercise(task)
     wanted = exercise.task(task)
     book = progress_of(course.root)
@@ -81,7 +81,7 @@ def reset(asked: Asked, exercise: str) -> None:
     """Begin EXERCISE (04) anew; the old notebook is kept."""
     from runstate_lab.course.folder import reset as begin_anew
 
-    course = asked.catalogue
+    course = asked.own_catalogue
     wanted = course.exercise(exercise)
     kept = begin_anew(course, wanted)
     say(f"{wanted.notebook} is as it was in the beginning.")
@@ -97,7 +97,7 @@ def submit(asked: Asked, exercise: str, to: Path | None, student: str | None) ->
     """Hand in EXERCISE (04) as it is saved; prints the receipt."""
     from runstate_lab.course.folder import submit as hand_in
 
-    course = asked.catalogue
+    course = asked.own_catalogue
     wanted = course.exercise(exercise)
     receipt = hand_in(
         course, wanted, student=student or getpass.getuser(), to=to or course.root / "hand_in"
@@ -112,7 +112,7 @@ def submit(asked: Asked, exercise: str, to: Path | None, student: str | None) ->
 @click.pass_obj
 def progress(asked: Asked, as_json: bool) -> None:
     """What you have done so far, exercise by exercise."""
-    course = asked.catalogue
+    course = asked.own_catalogue
     rows = [_row(exercise, progress_of(course.root)) for exercise in course.exercises]
     if as_json:
         tell(json.dumps(rows, indent=1))
