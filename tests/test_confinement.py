@@ -95,7 +95,8 @@ def capabilities():
 
 def confined(*, scratch: Path | None = None, memory: int = 2 << 30) -> Student:
     """A worker behind the walls that holds the tools above."""
-    return Student([(TOOLS, "tools")], level="confined", scratch=scratch, memory=memory, call_timeout=20.0)
+    cells = [(TOOLS, "tools")]
+    return Student(cells, level="confined", scratch=scratch, memory=memory, call_timeout=20.0)
 
 
 @pytest.fixture(scope="module")

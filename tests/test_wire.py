@@ -306,6 +306,21 @@ def test_a_call_has_its_time(student: Student) -> None:
     assert isinstance(student.close(), StudentTimeout)
 
 
+def test_an_interrupted_call_ends_the_worker(
+    student: Student, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A late answer is never taken for the answer to the next question."""
+
+    def interrupted(seconds: float) -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(student._channel, "receive", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        student.add(1, 2)
+    with pytest.raises(StudentTimeout, match="interrupted"):
+        student.add(1, 2)
+
+
 def test_all_calls_together_have_their_time() -> None:
     """The total counts the waiting for the student, not our own work."""
     student = Student(CELLS, level=LEVEL, total=2.0, call_timeout=20.0)

@@ -234,6 +234,11 @@ class Student:
             self._fail(StudentTimeout(f"no answer within {self.call_timeout:g} s"))
         except WorkerGone as gone:
             self._fail(gone)
+        except KeyboardInterrupt:
+            # The answer may still come; it must not be taken for the next one's.
+            self.dead = StudentTimeout("interrupted while it was asked")
+            self._channel.kill()
+            raise
 
     def _fail(self, gone: WorkerGone) -> NoReturn:
         self.dead = gone
