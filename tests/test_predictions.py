@@ -63,7 +63,9 @@ def test_a_kept_prediction_is_not_changed_afterwards() -> None:
     box = predict("98.2")
     box.answer("98.2", "a", "each tool writes its own")
 
-    assert "You said: both, because: each tool writes its own" == box.answer("98.2", "b", "I knew it")
+    assert "You said: both, because: each tool writes its own" == box.answer(
+        "98.2", "b", "I knew it"
+    )
     assert "both" == progress_of().entry("predictions", "98.2")["choice"]
 
 
@@ -118,7 +120,9 @@ def test_revealing_opens_and_is_recorded_as_such() -> None:
 
 def test_a_prediction_outlives_the_kernel(file: Path) -> None:
     """A new kernel reads it from the file, and the board is open at once."""
-    Progress(file).record("predictions", "98.2", {"letter": "a", "choice": "both", "why": "so", "revealed": False})
+    Progress(file).record(
+        "predictions", "98.2", {"letter": "a", "choice": "both", "why": "so", "revealed": False}
+    )
     board = locked("98.2", Scheduler)
 
     assert "A, the test tool, reads revision 4." == board.step("A")
@@ -129,7 +133,10 @@ def test_the_locked_output_repeats_to_the_byte_and_says_what_to_do() -> None:
     one, other = (locked("98.2", Scheduler)._repr_mimebundle_()[0] for _ in range(2))
 
     assert one["text/html"] == other["text/html"]
-    assert 'Scheduler, locked: Answer prediction 98.2 above first, or call reveal("98.2").' == one["text/plain"]
+    assert (
+        'Scheduler, locked: Answer prediction 98.2 above first, or call reveal("98.2").'
+        == one["text/plain"]
+    )
 
 
 def test_only_what_can_be_locked_is_locked() -> None:

@@ -44,7 +44,9 @@ def test_a_right_answer_says_why() -> None:
     before = json.dumps([form.items, form.picture()])
 
     assert "told" not in before and "right" not in before
-    assert "Right. The first commit moves the revision; the second is told." == form.answer("98.1.1", "b")
+    assert "Right. The first commit moves the revision; the second is told." == form.answer(
+        "98.1.1", "b"
+    )
 
 
 @pytest.mark.usefixtures("lesson")
@@ -75,9 +77,15 @@ def test_a_wrong_blank_leads_to_a_named_fault() -> None:
     ("slips", "said"),
     [
         (("read again", "compute anew", "submit"), "Right. Then the decision rests on new facts."),
-        (("read again", "submit", "compute anew"), "Not yet. The first 1 are in place; `submit` comes too early."),
+        (
+            ("read again", "submit", "compute anew"),
+            "Not yet. The first 1 are in place; `submit` comes too early.",
+        ),
         (("read again", "submit"), "Not yet. 1 of the steps that belong here is left out."),
-        (("read again", "wait a second"), "Not yet. `wait a second` does not belong here: time heals nothing here."),
+        (
+            ("read again", "wait a second"),
+            "Not yet. `wait a second` does not belong here: time heals nothing here.",
+        ),
     ],
 )
 def test_an_order_is_judged_by_its_first_fault(slips: tuple[str, ...], said: str) -> None:
@@ -121,9 +129,13 @@ def test_the_check_finds_what_is_wrong_with_a_table(
     """Two right choices, an unknown belief, an id of another lesson: each is named."""
     faulty = (QUESTIONS / "98.toml").read_text().replace('wrong = "M4"', 'wrong = "M40"')
     faulty = faulty.replace('id = "98.3"', 'id = "97.3"')
-    (tmp_path / "98.toml").write_text(faulty.replace('"self.revision", right', '"self.revision", fault = "", right'))
+    (tmp_path / "98.toml").write_text(
+        faulty.replace('"self.revision", right', '"self.revision", fault = "", right')
+    )
     monkeypatch.setattr(questiontable, "FOLDER", tmp_path)
-    (tmp_path / "97.toml").write_text('[[fill]]\nid = "97.3"\ntext = ""\ncode = "<1>"\nblanks = [[{ text = "a", fault = "f" }]]\n')
+    (tmp_path / "97.toml").write_text(
+        '[[fill]]\nid = "97.3"\ntext = ""\ncode = "<1>"\nblanks = [[{ text = "a", fault = "f" }]]\n'
+    )
     found = [fault.found for fault in questiontable.check_all()]
 
     assert "97.3, blank 1: there must be one right choice" in found

@@ -133,7 +133,10 @@ def test_the_stored_picture_has_an_alt_text_and_the_marks() -> None:
     words = [node.text for node in drawing(board).iter() if node.tag.endswith("text")]
 
     assert "conflict" in words
-    assert 'alt="Scheduler on the compare-and-swap store, order ABABAB. State: revision 5' in board.picture()
+    assert (
+        'alt="Scheduler on the compare-and-swap store, order ABABAB. State: revision 5'
+        in board.picture()
+    )
 
 
 @pytest.mark.parametrize("make", WIDGETS)
@@ -193,7 +196,9 @@ def test_every_pair_of_statuses_is_answered_as_the_rules_say(start: RunStatus) -
     legal = {kind: str(end) for begin, end, kind in arrows(RULES) if begin is start}
 
     assert legal == {kind: answer["to"] for kind, answer in answers.items() if answer["to"]}
-    assert {"illegal_transition"} >= {answer["rule"] for answer in answers.values() if not answer["to"]}
+    assert {"illegal_transition"} >= {
+        answer["rule"] for answer in answers.values() if not answer["to"]
+    }
     assert set(kinds(RULES)) == set(answers)
 
 
@@ -236,7 +241,9 @@ def test_the_script_is_one_module_without_imports(make: type[Live]) -> None:
 
     assert 1 == code.count("export default")
     assert [] == [line for line in code.splitlines() if line.startswith("import")]
-    assert [] == [word for word in ("http://127", "https://", "fetch(", "innerHTML") if word in code]
+    assert [] == [
+        word for word in ("http://127", "https://", "fetch(", "innerHTML") if word in code
+    ]
     assert code.startswith(script("dom.js").partition("export")[0][:200])
 
 

@@ -15,6 +15,7 @@ import contextlib
 import html
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from runstate_lab.course.faults import AskedWrongly
@@ -60,7 +61,9 @@ _GUARDED: dict[str, list[Live]] = {}
 _ASKED: dict[str, Prediction] = {}
 
 
-def predict(id: str, question: str = "", *, choices: tuple[str, ...] = (), why: bool = True) -> Form:
+def predict(
+    id: str, question: str = "", *, choices: tuple[str, ...] = (), why: bool = True
+) -> Form:
     """The prediction box: a choice and a one-line reason; what it guards then opens.
 
     >>> box = predict("99.1", "Who wins?", choices=("A", "B"))
@@ -100,12 +103,12 @@ def reveal(id: str) -> str:
     """Open what a prediction guards without predicting; that is recorded.
 
     >>> reveal("99.2")
-    'Prediction 99.2 is open without a prediction, and recorded so. Run the locked cells again, or look at them now.'
+    'Opened without a prediction; that is recorded. Look at the locked cells again.'
     """
     if not progress_of().entry(SECTION, id):
         progress_of().record(SECTION, id, {"letter": "", "choice": "", "why": "", "revealed": True})
         _open(id, "", "")
-        return f"Prediction {id} is open without a prediction, and recorded so. Run the locked cells again, or look at them now."
+        return "Opened without a prediction; that is recorded. Look at the locked cells again."
     return f"Prediction {id} is open already."
 
 
@@ -122,7 +125,10 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
     """
     widget = make()
     if not isinstance(widget, Live):
-        raise AskedWrongly(f"{id} cannot lock a {type(widget).__name__}", hint="use after(id, work) for what is no widget")
+        raise AskedWrongly(
+            f"{id} cannot lock a {type(widget).__name__}",
+            hint="use after(id, work) for what is no widget",
+        )
     made = progress_of().entry(SECTION, id)
     if made:
         widget.unseal(choice=made["choice"], why=made["why"])
@@ -151,15 +157,26 @@ def after(id: str, work: Callable[[], object]) -> Any:
 
 def _open(id: str, choice: str, why: str) -> None:
     for widget in _GUARDED.pop(id, []):
-        widget.attempt(lambda: widget.unseal(choice=choice, why=why))
+        widget.attempt(partial(widget.unseal, choice=choice, why=why))
 
 
 def _reply(asked: Prediction, made: Any) -> Reply:
     if made["revealed"]:
         return Reply("This was opened without a prediction.", "open", closed=True)
     why = f", because: {made['why']}" if made["why"] else ""
-    outcome = (f"What happens: {asked.outcome}",) if asked.outcome else ("What it guards is open now: look below.",)
-    return Reply(f"You said: {made['choice']}{why}", "kept", made["letter"], made["why"], closed=True, more=outcome)
+    outcome = (
+        (f"What happens: {asked.outcome}",)
+        if asked.outcome
+        else ("What it guards is open now: look below.",)
+    )
+    return Reply(
+        f"You said: {made['choice']}{why}",
+        "kept",
+        made["letter"],
+        made["why"],
+        closed=True,
+        more=outcome,
+    )
 
 
 def _worked_out(work: Callable[[], object]) -> str:

@@ -117,7 +117,9 @@ class Order:
         ('two', 'one', 'three')
         """
         slips = (*self.steps, *(choice.text for choice in self.distractors))
-        return tuple(sorted(slips, key=lambda slip: hashlib.sha256(f"{self.id} {slip}".encode()).digest()))
+        return tuple(
+            sorted(slips, key=lambda slip: hashlib.sha256(f"{self.id} {slip}".encode()).digest())
+        )
 
 
 Task = Question | Prediction | Fill | Order
@@ -174,7 +176,9 @@ def task_of(id: str) -> Task:
     if quiz in tables["quiz"]:
         asked = [question for question in quiz_of(quiz).questions if question.id == id]
         if not asked:
-            raise AskedWrongly(f"no question {id}", hint=f"quiz {quiz} has questions {quiz}.1 and on")
+            raise AskedWrongly(
+                f"no question {id}", hint=f"quiz {quiz} has questions {quiz}.1 and on"
+            )
         return asked[0]
     makers = {"predict": prediction_of, "fill": fill_of, "order": order_of}
     for kind, make in makers.items():
@@ -199,7 +203,9 @@ def _faults(lesson: str) -> list[CourseFault]:
     found = []
     for id in tables["quiz"]:
         for question in quiz_of(id).questions:
-            found += [f"{question.id}: {words}" for words in _wrong_with(question.choices, beliefs=True)]
+            found += [
+                f"{question.id}: {words}" for words in _wrong_with(question.choices, beliefs=True)
+            ]
     for id in tables["fill"]:
         for number, blank in enumerate(fill_of(id).blanks, start=1):
             found += [f"{id}, blank {number}: {words}" for words in _wrong_with(blank)]
@@ -207,8 +213,16 @@ def _faults(lesson: str) -> list[CourseFault]:
         if order_of(id).shown[: len(order_of(id).steps)] == order_of(id).steps:
             found.append(f"{id}: it is shown in the right order")
     found += [f"{id} is in two tables" for id in _twice(tables)]
-    found += [f"{id} is not of lesson {lesson}" for table in tables.values() for id in table if _lesson(id) != lesson]
-    return [CourseFault(words, place=place, hint="see runstate_lab/course/questiontable.py") for words in found]
+    found += [
+        f"{id} is not of lesson {lesson}"
+        for table in tables.values()
+        for id in table
+        if _lesson(id) != lesson
+    ]
+    return [
+        CourseFault(words, place=place, hint="see runstate_lab/course/questiontable.py")
+        for words in found
+    ]
 
 
 def _wrong_with(choices: tuple[Choice, ...], *, beliefs: bool = False) -> list[str]:
@@ -247,7 +261,9 @@ def _lesson(id: str) -> str:
 def _tables(lesson: str) -> dict[str, dict[str, Mapping[str, Any]]]:
     path = FOLDER / f"{lesson}.toml"
     if not path.exists():
-        raise AskedWrongly(f"no questions for lesson {lesson!r}", hint=f"known: {', '.join(lessons())}")
+        raise AskedWrongly(
+            f"no questions for lesson {lesson!r}", hint=f"known: {', '.join(lessons())}"
+        )
     return _read(path, path.stat().st_mtime_ns)
 
 
@@ -256,7 +272,11 @@ def _read(path: Path, changed: int) -> dict[str, dict[str, Mapping[str, Any]]]:
     document = tomllib.loads(path.read_text("utf-8"))
     unknown = set(document) - set(KINDS)
     if unknown:
-        raise CourseFault(f"unknown tables {sorted(unknown)}", place=Place(path), hint=f"known: {', '.join(KINDS)}")
+        raise CourseFault(
+            f"unknown tables {sorted(unknown)}",
+            place=Place(path),
+            hint=f"known: {', '.join(KINDS)}",
+        )
     return {kind: {entry["id"]: entry for entry in document.get(kind, [])} for kind in KINDS}
 
 

@@ -91,8 +91,14 @@ def _judged(task: Question | Fill | Order, letters: str) -> tuple[Reply, str]:
     if isinstance(task, Order):
         return _judged_order(task, letters), ""
     if isinstance(task, Fill):
-        chosen = [blank[LETTERS.index(letter)] for blank, letter in zip(task.blanks, letters, strict=True)]
-        faults = tuple(f"Blank {number}: {choice.fault}" for number, choice in enumerate(chosen, start=1) if not choice.right)
+        chosen = [
+            blank[LETTERS.index(letter)] for blank, letter in zip(task.blanks, letters, strict=True)
+        ]
+        faults = tuple(
+            f"Blank {number}: {choice.fault}"
+            for number, choice in enumerate(chosen, start=1)
+            if not choice.right
+        )
         return _reply(task.because, faults, letters), ""
     choice = task.choices[LETTERS.index(letters)]
     return _reply(task.because, _belief(choice), letters), choice.wrong
@@ -112,11 +118,17 @@ def _judged_order(task: Order, letters: str) -> Reply:
         return _reply(task.because, strange[:1], letters)
     missing = len(task.steps) - len(kept)
     if missing:
-        return _reply(task.because, (f"{missing} of the steps that belong here is left out.",), letters)
+        return _reply(
+            task.because, (f"{missing} of the steps that belong here is left out.",), letters
+        )
     wrong = next((place for place, slip in enumerate(kept) if slip != task.steps[place]), None)
     if wrong is None:
         return _reply(task.because, (), letters)
-    return _reply(task.because, (f"The first {wrong} are in place; `{kept[wrong]}` comes too early.",), letters)
+    return _reply(
+        task.because,
+        (f"The first {wrong} are in place; `{kept[wrong]}` comes too early.",),
+        letters,
+    )
 
 
 def _reply(because: str, faults: tuple[str, ...], letters: str) -> Reply:

@@ -16,7 +16,7 @@ from typing import Any
 
 import traitlets
 
-from runstate_lab.show.live import Live, script, style
+from runstate_lab.show.live import Askew, Live, script, style
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KINDS = ("choice", "order", "fill")
@@ -81,7 +81,7 @@ class Form(Live):
     >>> form.answer("00.p", "c")
     Traceback (most recent call last):
         ...
-    ValueError: asked the choice 'c' of 00.p, found a to b
+    runstate_lab.show.live.Askew: asked the choice 'c' of 00.p, found a to b
     hint: give the letter of a choice
     """
 
@@ -93,7 +93,12 @@ class Form(Live):
     replies = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, title: str, items: tuple[Item, ...], judge: Judge, *, replies: dict[str, Reply] | None = None
+        self,
+        title: str,
+        items: tuple[Item, ...],
+        judge: Judge,
+        *,
+        replies: dict[str, Reply] | None = None,
     ) -> None:
         self._items = {item.id: item for item in items}
         self._judge = judge
@@ -105,32 +110,47 @@ class Form(Live):
         """What is said to an answer: the letter of a choice, or several in order."""
         letters = letters.strip().lower()
         item = self._items[id]
-        limits = [len(choices) for choices in item.choices]
-        if item.kind == "order":
-            limits = limits * len(letters)
-        if len(letters) != len(limits):
-            raise ValueError(f"asked {letters!r} for {id}, found {len(limits)} to choose\nhint: give one letter for each")
-        for letter, limit in zip(letters, limits, strict=True):
-            if letter not in LETTERS[:limit]:
-                raise ValueError(f"asked the choice {letter!r} of {id}, found a to {LETTERS[limit - 1]}\nhint: give the letter of a choice")
+        _fit(item, letters)
         reply = self._judge(id, letters, why.strip())
         self.replies = {**self.replies, id: reply.plain()}
         return reply.said
 
     def sentence(self) -> str:
         """What the form is."""
-        many = f"{len(self._items)} questions" if len(self._items) > 1 else next(iter(self._items.values())).text
+        many = (
+            f"{len(self._items)} questions"
+            if len(self._items) > 1
+            else next(iter(self._items.values())).text
+        )
         return f"{self.title}: {many}"
 
     def picture(self) -> str:
         """The questions, to be read; run the cell to answer them."""
-        return "".join(item.html() for item in self._items.values()) + "<p><em>Run this cell to answer.</em></p>"
+        return (
+            "".join(item.html() for item in self._items.values())
+            + "<p><em>Run this cell to answer.</em></p>"
+        )
 
     def _heard(self, widget: object, content: dict[str, str], buffers: object) -> None:
         self.attempt(lambda: self.answer(content["id"], content["letters"], content.get("why", "")))
         self.send({"heard": content.get("id", "")})
 
 
+def _fit(item: Item, letters: str) -> None:
+    limits = [len(choices) for choices in item.choices]
+    if item.kind == "order":
+        limits = limits * len(letters)
+    if len(letters) != len(limits):
+        found = f"{len(limits)} to choose"
+        raise Askew(f"{letters!r} for {item.id}", found, "give one letter for each")
+    for letter, limit in zip(letters, limits, strict=True):
+        if letter not in LETTERS[:limit]:
+            asked, found = f"the choice {letter!r} of {item.id}", f"a to {LETTERS[limit - 1]}"
+            raise Askew(asked, found, "give the letter of a choice")
+
+
 def _prose(text: str) -> str:
     parts = html.escape(text).split("`")
-    return "".join(f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts))
+    return "".join(
+        f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)
+    )

@@ -13,7 +13,15 @@ from dataclasses import replace
 from functools import cache
 
 from runstate_lab.errors import Refusal
-from runstate_lab.model import Approval, Callback, Fact, RunState, RunStatus, StateProposal, ToolCall
+from runstate_lab.model import (
+    Approval,
+    Callback,
+    Fact,
+    RunState,
+    RunStatus,
+    StateProposal,
+    ToolCall,
+)
 from runstate_lab.rules import RULES, Rule, Rules
 from runstate_lab.show.chart import status_chart
 from runstate_lab.show.marks import Mark, Marks, box, head, path, text
@@ -30,7 +38,9 @@ NAMES = {"tool:*": "tool:get_status", "approver:*": "approver:rosa", "service:*"
 STATE = RunState(
     "run-7",
     success=("build=green",),
-    facts=(Fact("build", "green", source="tool:get_status", authority="tool_executor", call_id="c1"),),
+    facts=(
+        Fact("build", "green", source="tool:get_status", authority="tool_executor", call_id="c1"),
+    ),
 )
 
 
@@ -50,7 +60,9 @@ def attempt(status: RunStatus, kind: str, rules: Rules) -> RunState | Refusal:
     IllegalTransition(illegal_transition: run cannot start from completed)
     """
     waits = status is RunStatus.WAITING
-    store = StateStore(replace(STATE, status=status, requests=REQUESTS if waits else ()), rules=rules)
+    store = StateStore(
+        replace(STATE, status=status, requests=REQUESTS if waits else ()), rules=rules
+    )
     rule = rules.row(kind)
     source = NAMES.get(rule.sources[0], rule.sources[0])
     try:
@@ -102,7 +114,11 @@ def _answer(status: RunStatus, kind: str, rules: Rules) -> Plain:
     asked = f"{kind} at {status}"
     if isinstance(answer, RunState):
         reason = f", because of {answer.stop_reason}" if answer.stop_reason else ""
-        return {"to": str(answer.status), "said": f"{asked}: accepted, now {answer.status}{reason}.", "marks": ()}
+        return {
+            "to": str(answer.status),
+            "said": f"{asked}: accepted, now {answer.status}{reason}.",
+            "marks": (),
+        }
     picture = status_chart(status, rules=rules, refused=(kind, answer.code))
     said = f"{asked}: refused by {answer.code}; {answer.reason}."
     return {"to": "", "rule": answer.code, "said": said, "marks": _refused(picture)}

@@ -103,7 +103,9 @@ class Play:
 
     def lost(self) -> list[str]:
         """What was accepted and is not in the state."""
-        accepted = [desk.writer for desk in self.desks.values() if isinstance(desk.answer, RunState)]
+        accepted = [
+            desk.writer for desk in self.desks.values() if isinstance(desk.answer, RunState)
+        ]
         return [writer.claim for writer in accepted if not writer.holds(self.state)]
 
 
@@ -189,7 +191,9 @@ def _column(play: Play, number: int, order: str, lost_before: list[str]) -> lane
 def answer(desk: Desk) -> str:
     """The store's answer in a word or two."""
     if isinstance(desk.answer, Refusal):
-        return {"revision_conflict": "conflict", "writer_rejected": "not its writer"}.get(desk.answer.code, "refused")
+        return {"revision_conflict": "conflict", "writer_rejected": "not its writer"}.get(
+            desk.answer.code, "refused"
+        )
     return "accepted"
 
 

@@ -17,9 +17,9 @@ import traitlets
 from runstate_lab.rules import RULES, Rules
 from runstate_lab.show import lanes, steps
 from runstate_lab.show.chart import status_chart
-from runstate_lab.show.graph import HEADS, OPENING, names, step_graph
+from runstate_lab.show.graph import HEADS, OPENING, step_graph
 from runstate_lab.show.live import Askew, Live, locked_picture, script, style
-from runstate_lab.show.marks import still, text
+from runstate_lab.show.marks import still
 from runstate_lab.show.moves import chart_graph
 
 ALL_STORES = tuple(steps.STORES)
@@ -29,8 +29,8 @@ class Scheduler(Live):
     """Be the scheduler: two writers, three presses each, one store.
 
     >>> board = Scheduler()
-    >>> board.play("AABBAB")
-    'B, the scanner, submits scan=clean, made from 4: accepted at revision 5; tests=green is gone, and nobody was told.'
+    >>> board.play("AABBAB").partition("; ")[2]
+    'tests=green is gone, and nobody was told.'
     >>> board.step("B")
     Traceback (most recent call last):
         ...
@@ -57,7 +57,10 @@ class Scheduler(Live):
         schedule: str = "",
         compare: bool = False,
     ) -> None:
-        for asked, known in (*((store, ALL_STORES) for store in stores), *((cast, tuple(steps.CASTS)) for cast in casts)):
+        for asked, known in (
+            *((store, ALL_STORES) for store in stores),
+            *((cast, tuple(steps.CASTS)) for cast in casts),
+        ):
             _one_of(asked, known)
         super().__init__(step_graph(stores, casts), shown=stores[0], cast=casts[0], compare=compare)
         if schedule:
@@ -72,7 +75,11 @@ class Scheduler(Live):
         _one_of(actor, steps.ACTORS)
         order = self.schedule[: self.at]
         if order.count(actor) == len(steps.ACTIONS):
-            raise Askew(f"a step of {actor}", "3 steps done: read, computed, submitted", "reset(), or go back() and choose another order")
+            raise Askew(
+                f"a step of {actor}",
+                "3 steps done: read, computed, submitted",
+                "reset(), or go back() and choose another order",
+            )
         return self.play(order + actor)
 
     def play(self, schedule: str) -> str:
@@ -85,9 +92,15 @@ class Scheduler(Live):
         hint: give an order such as 'AABABB', or the beginning of one
         """
         self._unsealed()
-        order = "".join(self._known["tokens"].get(schedule, schedule).upper().replace(",", "").split())
+        order = "".join(
+            self._known["tokens"].get(schedule, schedule).upper().replace(",", "").split()
+        )
         if order not in self._nodes:
-            raise Askew(f"the order {schedule!r}", _fault_in(order), "give an order such as 'AABABB', or the beginning of one")
+            raise Askew(
+                f"the order {schedule!r}",
+                _fault_in(order),
+                "give an order such as 'AABABB', or the beginning of one",
+            )
         if len(order) == lanes.STEPS and order not in self.tried:
             self.tried = [*self.tried, order]
         self.schedule, self.at = order, len(order)
@@ -191,7 +204,7 @@ class StateChart(Live):
     Traceback (most recent call last):
         ...
     runstate_lab.show.live.Askew: asked 'queued', found no event that leads there
-    hint: propose one of run_started, approval_requested, approval_granted, callback_awaited, callback_received, run_completed, run_failed, run_cancelled
+    hint: propose one of run_started, ...
     """
 
     _esm = script("dom.js", "scrub.js", "chart.js")
@@ -218,7 +231,9 @@ class StateChart(Live):
         answers = self._known["answers"][self.status]
         towards = [kind for kind in known if wish in (kind, self._known["towards"][kind])]
         if not towards:
-            raise Askew(f"{wish!r}", "no event that leads there", f"propose one of {', '.join(known)}")
+            raise Askew(
+                f"{wish!r}", "no event that leads there", f"propose one of {', '.join(known)}"
+            )
         kind = next((kind for kind in towards if answers[kind]["to"]), towards[0])
         self.tries = [*self.tries[: self.at], kind]
         self.at = len(self.tries)
@@ -263,7 +278,12 @@ class StateChart(Live):
         """The attempts up to the one shown, as a pandas table."""
         self._unsealed()
         rows = [
-            [str(number), self.tries[number - 1], "refused" if not answer["to"] else "accepted", status]
+            [
+                str(number),
+                self.tries[number - 1],
+                "refused" if not answer["to"] else "accepted",
+                status,
+            ]
             for number, (answer, status) in enumerate(self._walk()[1:], start=1)
         ]
         return _frame(("step", "event", "answer", "status"), rows)
@@ -272,7 +292,8 @@ class StateChart(Live):
         """Where the run stands, and what the attempt shown was answered."""
         if self.sealed:
             return f"Status chart, locked: {self.sealed}"
-        return f"Status chart of {self._rules.name}: {self.status} is current at revision {self.revision}. {self.text()}"
+        stands = f"{self.status} is current at revision {self.revision}"
+        return f"Status chart of {self._rules.name}: {stands}. {self.text()}"
 
     def picture(self) -> str:
         """The chart with the status lit and a refused attempt drawn, as an image."""
@@ -280,7 +301,9 @@ class StateChart(Live):
             return locked_picture(self.sealed)
         answer = self._walk()[-1][0]
         refused = None if answer["to"] else (self.tries[self.at - 1], answer["rule"])
-        return status_chart(self.status, rules=self._rules, refused=refused)._repr_mimebundle_()["text/html"]
+        return status_chart(self.status, rules=self._rules, refused=refused)._repr_mimebundle_()[
+            "text/html"
+        ]
 
     def _walk(self) -> list[tuple[dict[str, Any], str]]:
         status = self._known["start"]

@@ -125,7 +125,9 @@ def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     place = chromium()
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=place, headless=True, args=list(CHROMIUM_FLAGS))
+        running = driver.chromium.launch(
+            executable_path=place, headless=True, args=list(CHROMIUM_FLAGS)
+        )
         yield running
         running.close()
 
@@ -198,7 +200,11 @@ def _environment(base: Path) -> dict[str, str]:
         "RUNSTATE_PROGRESS": base / "progress.json",
     }
     paths = filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH", "")))
-    return {**os.environ, **{name: str(path) for name, path in own.items()}, "PYTHONPATH": os.pathsep.join(paths)}
+    return {
+        **os.environ,
+        **{name: str(path) for name, path in own.items()},
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
 
 
 def _command_line(root: Path, port: int, token: str) -> list[str]:

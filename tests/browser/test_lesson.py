@@ -126,7 +126,9 @@ def test_the_widgets_can_be_read_by_everybody_in_both_themes(visit: Any) -> None
 
         assert [] == looked["faults"], theme
         assert looked["seen"] > 100
-        assert [] == [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS]
+        assert [] == [
+            (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS
+        ]
     assert ([], []) == (visit.errors, visit.outside)
 
 
@@ -135,7 +137,9 @@ def test_a_board_goes_on_when_the_kernel_is_gone(visit: Any) -> None:
     visit.open(visit.server.write("restart.ipynb", [BOARDS[0], BOARDS[4], BOARDS[6]]))
     visit.run_all()
     visit.page.locator(".rs-question").first.wait_for(timeout=SLOW)
-    visit.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    visit.page.evaluate(
+        "() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()"
+    )
     visit.wait_until_idle()
     board = board_of(visit, 0)
     board.locator('[data-do="first"]').click()
