@@ -11,9 +11,10 @@ kernel's. What is not here: keeping anything (see `store`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
+from runstate_lab.changes import close_request, open_call, open_request, record_fact
 from runstate_lab.conditions import (
     call_id_is_new,
     call_is_open,
@@ -28,145 +29,21 @@ from runstate_lab.errors import (
     IllegalTransition,
     Malformed,
     ReasonMissing,
-    Refusal,
     RevisionConflict,
-    UnknownEvent,
     WriterRejected,
 )
-from runstate_lab.model import Approval, Callback, Fact, RunState, RunStatus, StateEvent, ToolCall
-
-Condition = Callable[[RunState, StateEvent], Refusal | None]
-Change = Callable[[RunState, StateEvent], dict[str, object]]
-
-QUEUED, RUNNING, WAITING = RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING
-COMPLETED, FAILED, CANCELLED = RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED
-ANY_TEXT = ("*",)
-
-
-def record_fact(state: RunState, event: StateEvent) -> dict[str, object]:
-    """The reported fact joins the facts, with its provenance; its call is closed."""
-    bare = Fact.parse(str(event.value))
-    fact = replace(
-        bare,
-        source=event.source,
-        authority=event.authority,
-        call_id=event.call_id,
-        revision=state.revision + 1,
-    )
-    calls = tuple(call for call in state.calls if call.call_id != event.call_id)
-    return {"facts": (*state.facts, fact), "calls": calls}
-
-
-def open_call(state: RunState, event: StateEvent) -> dict[str, object]:
-    """The call joins the open calls and the step is counted, before any effect."""
-    return {"calls": (*state.calls, event.value), "step": state.step + 1}
-
-
-def open_request(state: RunState, event: StateEvent) -> dict[str, object]:
-    """The request joins the open requests, in the same event that starts the wait."""
-    return {"requests": (*state.requests, event.value)}
-
-
-def close_request(state: RunState, event: StateEvent) -> dict[str, object]:
-    """The answered request leaves the open requests."""
-    kept = tuple(one for one in state.requests if one.request_id != event.value)
-    return {"requests": kept}
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """One row: everything the kernel knows about one kind of event.
-
-    `sources` are names, or `tool:*` for any tool. `to` is None where the
-    status stays. `reasons` is empty where none is carried, one text where the
-    row itself supplies it, several where the proposal's value must be one of
-    them, and `ANY_TEXT` where any words will do. `otherwise` is what a refusal
-    for the wrong status says.
-
-    >>> RULES.row("run_completed").authority
-    'runtime'
-    >>> RULES.row("tool_result_recorded").sources
-    ('tool:*',)
-    """
-
-    kind: str
-    datum: str
-    authority: str
-    sources: tuple[str, ...]
-    come_from: tuple[RunStatus, ...]
-    to: RunStatus | None = None
-    takes: type = str
-    conditions: tuple[Condition, ...] = ()
-    change: Change | None = None
-    writes: tuple[str, ...] = ()
-    reasons: tuple[str, ...] = ()
-    otherwise: str = "{kind} is not legal from {status}"
-
-    def admits(self, source: str) -> bool:
-        """Whether a source is one of those that this row names.
-
-        >>> SOURCE_TEXT.row("tool_result").admits("tool:other")
-        False
-        """
-        return any(_matches(source, pattern) for pattern in self.sources)
-
-
-@dataclass(frozen=True)
-class Rules:
-    """A named rules table; refuses to exist with a kind twice.
-
-    >>> SOURCE_TEXT.kinds
-    ('run_started', 'tool_result', 'run_completed')
-    >>> Rules("twice", SOURCE_TEXT.rows + SOURCE_TEXT.rows[:1])
-    Traceback (most recent call last):
-        ...
-    runstate_lab.errors.Malformed: malformed value: asked the rules table 'twice', found two rows for run_started
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
-    """
-
-    name: str
-    rows: tuple[Rule, ...]
-    _by_kind: dict[str, Rule] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        by_kind: dict[str, Rule] = {}
-        for rule in self.rows:
-            if rule.kind in by_kind:
-                raise Malformed(f"the rules table {self.name!r}", f"two rows for {rule.kind}")
-            by_kind[rule.kind] = rule
-        object.__setattr__(self, "_by_kind", by_kind)
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of events this table has rows for, in its order."""
-        return tuple(rule.kind for rule in self.rows)
-
-    def row(self, kind: str) -> Rule:
-        """The row for a kind of event; refuses a kind it has no row for.
-
-        >>> SOURCE_TEXT.row("run_failed")
-        Traceback (most recent call last):
-            ...
-        runstate_lab.errors.UnknownEvent: unknown event: run_failed: asked run_failed, found no such row in SOURCE_TEXT
-        hint: use one of the kinds that the rules table lists
-        """
-        rule = self._by_kind.get(kind)
-        if rule is None:
-            found = f"no such row in {self.name}"
-            raise UnknownEvent(kind, found, reason=f"unknown event: {kind}")
-        return rule
-
-    def but(self, kind: str, **changes: object) -> Rules:
-        """The same table with one row changed; the name says that it is altered.
-
-        >>> lax = RULES.but("run_completed", conditions=())
-        >>> lax.name, RULES.row("run_completed").conditions == ()
-        ('RULES but run_completed', False)
-        """
-        self.row(kind)
-        rows = tuple(replace(rule, **changes) if rule.kind == kind else rule for rule in self.rows)
-        return Rules(f"{self.name} but {kind}", rows)
-
+from runstate_lab.model import Approval, Callback, RunState, RunStatus, StateEvent, ToolCall
+from runstate_lab.rows import (
+    ANY_TEXT,
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    WAITING,
+    Rule,
+    Rules,
+)
 
 SOURCE_TEXT = Rules(
     "SOURCE_TEXT",
@@ -437,9 +314,3 @@ def _reason(rule: Rule, event: StateEvent) -> str | None:
     if len(rule.reasons) == 1 and rule.reasons != ANY_TEXT:
         return rule.reasons[0]
     return str(event.value) if rule.reasons else None
-
-
-def _matches(source: str, pattern: str) -> bool:
-    if not pattern.endswith(":*"):
-        return source == pattern
-    return source.startswith(pattern[:-1]) and len(source) > len(pattern) - 1
