@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Exercise 03: transitions
 #
-# run-7 ships release 7, and you are the one who says which moves are allowed. Three tasks:
+# Run-7 ships release 7, and you are the one who says which moves are allowed. Three tasks:
 #
 # 1. the arrows as data;
 # 2. the next status, with its reason, or a refusal;
@@ -44,16 +44,16 @@ def arrow(status, kind):
 # * New this week: when the run's own deadline passes (`deadline_passed`), a running or waiting run has failed.
 
 # %% [markdown]
-# **Do.** Write `ARROWS`, a dict from `(status, kind)` to the status afterwards, all plain words, one entry for
-# each arrow. Then `legal(status, kind)`: whether such an arrow exists. A kind that nobody knows is never legal.
+# **Do.** Complete `ARROWS`, a dict from `(status, kind)` to the status afterwards, all plain words, one entry for
+# each arrow; the first is there. Then `legal(status, kind)`: whether such an arrow exists. A kind that nobody knows is never legal.
 #
 # **Check.** The table decides; `legal` only looks into it.
 
 # %%
 # answer: 03.1
+ARROWS = {("queued", "run_started"): "running"}
 # BEGIN SOLUTION
-ARROWS = {
-    ("queued", "run_started"): "running",
+ARROWS |= {
     ("queued", "run_cancelled"): "cancelled",
     ("running", "approval_requested"): "waiting",
     ("running", "callback_awaited"): "waiting",
@@ -67,12 +67,15 @@ ARROWS = {
     ("waiting", "deadline_passed"): "failed",
     ("waiting", "run_cancelled"): "cancelled",
 }
+# END SOLUTION
 
 
 def legal(status: str, kind: str) -> bool:
     """Whether an arrow of this kind leaves this status."""
+    # BEGIN SOLUTION
     return (status, kind) in ARROWS
-# END SOLUTION
+    # END SOLUTION
+
 
 # %%
 # check: 03.1 the way of a good run is open
