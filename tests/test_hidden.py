@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ANSWERS = '''
+ANSWERS = """
 import os
 
 class Mine(ValueError):
@@ -27,6 +27,9 @@ def known(secret):
 def named(secret):
     raise type(secret, (Exception,), {})
 
+def stub():
+    raise NotImplementedError("exercise 04.1: apply")
+
 def die():
     os._exit(0)
 
@@ -36,7 +39,7 @@ def loop():
 
 def own():
     return Mine
-'''
+"""
 CASES = '''
 import pytest
 
@@ -67,6 +70,12 @@ def test_known(student):
 def test_named(student):
     """A name of the student's making is not."""
     student.named("secret")
+
+
+@TASK
+def test_stub(student):
+    """A stub that was left in place is not an exception like others."""
+    student.stub()
 
 
 @TASK
@@ -132,7 +141,7 @@ def test_dropped(student):
     """A case whose answer was not taken is not run."""
     assert False, "never run"
 '''
-PROGRAM = '''
+PROGRAM = """
 import json, sys
 import pytest
 from runstate_lab.grading.binding import WorkerPlan
@@ -147,12 +156,18 @@ rows = {case.title: [case.verdict, case.kind, case.message, case.visible]
         for task in "123" for case in hidden.cases(task)}
 loops = [case.kind for case in hidden.cases("2")]
 print("\\n" + json.dumps({"rows": rows, "loops": loops}))
-'''
+"""
 EXPECTED = {
     "The right answer is held.": ["PASS", "", "", False],
     "A wrong answer is not.": ["FAIL", "wrong", "", False],
     "The name of a known exception is told.": ["FAIL", "raised", "ValueError", False],
     "A name of the student's making is not.": ["FAIL", "raised", "", False],
+    "A stub that was left in place is not an exception like others.": [
+        "FAIL",
+        "not-answered",
+        "",
+        False,
+    ],
     "A skip does not count.": ["FAIL", "skipped", "", False],
     "An expected failure does not count.": ["FAIL", "skipped", "", False],
     "Nor does an unexpected success.": ["FAIL", "skipped", "", False],

@@ -50,9 +50,7 @@ def submitted() -> dict[str, make.Notebook]:
 
 
 @pytest.fixture
-def beside(
-    tmp_path: Path, submitted: dict[str, make.Notebook]
-) -> Callable[..., naive.Naive]:
+def beside(tmp_path: Path, submitted: dict[str, make.Notebook]) -> Callable[..., naive.Naive]:
     """Grades one student with pytest beside the submission."""
 
     def run(student: str, *, seconds: float = 60.0, conftest: str = "") -> naive.Naive:
@@ -79,9 +77,7 @@ def test_the_naive_graders_are_not_blind(
 
 
 @pytest.mark.parametrize("student", FORGE_A_PASS)
-def test_a_wrong_answer_passes_in_pytest(
-    student: str, beside: Callable[..., naive.Naive]
-) -> None:
+def test_a_wrong_answer_passes_in_pytest(student: str, beside: Callable[..., naive.Naive]) -> None:
     """The exit status is 0, although the answer is wrong."""
     conftest = attacks.CONFTEST if student == "conftest_beside" else ""
     seen = beside(student, conftest=conftest)

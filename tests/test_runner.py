@@ -58,7 +58,9 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(runner, "run_job", pretend)
     monkeypatch.setattr(runner, "_refuse_broken", lambda *_: None)
-    monkeypatch.setattr(runner, "measure", lambda level, hidden: Isolation(level, (), {"a": "closed"}))
+    monkeypatch.setattr(
+        runner, "measure", lambda level, hidden: Isolation(level, (), {"a": "closed"})
+    )
     monkeypatch.setattr(runner, "require", lambda *_: None)
     return asked
 

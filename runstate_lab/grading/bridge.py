@@ -143,9 +143,7 @@ def _alive(plan: ReferenceCell, cell: Mapping[str, object]) -> dict[str, object]
     }
 
 
-def _outcome(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
-) -> Outcome:
+def _outcome(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> Outcome:
     if report.passed and not hasattr(report, "wasxfail"):
         return Verdict.PASS, "", ""
     if hasattr(report, "wasxfail"):

@@ -24,7 +24,7 @@ from pathlib import Path
 from runstate_lab.grading.exercise import GradedExercise, load_exercise, reference_cells
 from runstate_lab.grading.session import RESULT, Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
-from runstate_lab.grading.verdict import OURS, Record, Verdict, from_json, sentence
+from runstate_lab.grading.verdict import OURS, Record, from_json, sentence
 
 LOG_BYTES = 64 * 1024
 PACKAGE_PARENT = Path(__file__).resolve().parents[2]

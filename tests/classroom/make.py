@@ -147,9 +147,7 @@ def notebooks() -> dict[str, Notebook]:
         made[f"wrong_{name}"] = short(with_answer(right, task, text))
     for name, text in IN_AN_ANSWER.items():
         made[name] = short(with_answer(right, "04.2", text))
-    made["patches_the_library"] = short(
-        with_answer(right, "04.1", attacks.PATCHES_THE_LIBRARY)
-    )
+    made["patches_the_library"] = short(with_answer(right, "04.1", attacks.PATCHES_THE_LIBRARY))
     for name in IN_THE_NOTEBOOK:
         made[name] = globals()[f"_{name}"]()
     for name, change in MISHAPS.items():
@@ -196,7 +194,9 @@ def _own_outputs() -> Notebook:
 
 
 def _unrun_and_wrong() -> Notebook:
-    made = with_answer(solved(), "04.2", "def after_conflict(event, state):\n    return 'drop', ''\n")
+    made = with_answer(
+        solved(), "04.2", "def after_conflict(event, state):\n    return 'drop', ''\n"
+    )
     _unrun(made)
     return made
 

@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 MEMORY = 4 << 30
 GRADEBOOK = "student,exercise,verdict,points\n"
-FIXTURE = '''import pytest
+FIXTURE = """import pytest
 import submission
 
 
@@ -38,7 +38,7 @@ def seed():
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "task(id): the task")
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,10 @@ def _limit() -> None:
 def _run(folder: Path, arguments: list[str], seconds: float) -> Naive:
     quiet = ["-q", "-p", "no:cacheprovider", f"--rootdir={folder}"]
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
-    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    environment |= {
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+    }
     environment["IPYTHONDIR"] = str(folder / "ipython")
     with (folder / "said.txt").open("wb") as said:
         child = subprocess.Popen(
