@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from runstate_lab.grading.handed import Handed  # noqa: E402
 from runstate_lab.grading.isolation import Isolation, NotIsolated  # noqa: E402
 from runstate_lab.grading.runner import ClassReport, grade, read_records, record_path  # noqa: E402
 from runstate_lab.grading.session import Job  # noqa: E402
-from runstate_lab.grading.verdict import Verdict  # noqa: E402
+from runstate_lab.grading.verdict import Record, Verdict  # noqa: E402
 
 LOOP = "# answer: 01.1\ndef newest(facts, key):\n    while True:\n        pass"
 
@@ -180,6 +181,37 @@ def test_a_session_that_outlives_its_time_is_ended(course: Path, tmp_path: Path)
         record.verdict, record.reason_code, record.points,
     )  # fmt: skip
     assert exercise.version == record.exercise_version
+
+
+@pytest.mark.parametrize(
+    ("codes", "kept", "tried"),
+    [
+        (("kernel", ""), "", 2),
+        (("kernel", "kernel"), "kernel", 2),
+        (("reference",), "reference", 1),
+    ],
+)
+def test_what_a_busy_machine_may_have_spoilt_is_tried_once_more(
+    codes: tuple[str, ...],
+    kept: str,
+    tried: int,
+    course: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A kernel that did not start gets a second chance, a broken exercise none."""
+    exercise = runner.load_exercise(course, "01")
+    job = Job(str(course), exercise.name, "ana", "/no/such", "none", "none", 0)
+    found = [replace(job.blank(), reason_code=code) for code in codes]
+    asked: list[Job] = []
+
+    def attempt(job: Job, *rest: object) -> tuple[Record, str]:
+        asked.append(job)
+        return found[len(asked) - 1], ""
+
+    monkeypatch.setattr(dispatch, "_attempt", attempt)
+    record, _ = dispatch.run_job(job, exercise, 1.0)
+
+    assert (kept, tried) == (record.reason_code, len(asked))
 
 
 def test_a_record_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:

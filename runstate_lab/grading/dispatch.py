@@ -26,21 +26,20 @@ from runstate_lab.grading.session import RESULT, Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
 from runstate_lab.grading.verdict import OURS, Record, from_json, sentence
 
+PERHAPS_BUSY = ("grader", "kernel", "no-result")
 LOG_BYTES = 64 * 1024
 PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 
 def run_job(job: Job, exercise: GradedExercise, seconds: float) -> tuple[Record, str]:
-    """The record of one submission, and the log where our side has failed."""
-    with _scratch() as folder:
-        (folder / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
-        code = _run(folder, seconds)
-        record = read_record(folder / RESULT)
-        if record is None:
-            record = _no_record(job, exercise, code)
-        if record.reason_code not in OURS:
-            return record, ""
-        return record, (folder / "log").read_bytes()[-LOG_BYTES:].decode("utf-8", "replace")
+    """The record of one submission, and the log where our side has failed.
+
+    What may be the fault of a busy machine is tried a second time.
+    """
+    record, log = _attempt(job, exercise, seconds)
+    if record.reason_code in PERHAPS_BUSY:
+        record, log = _attempt(job, exercise, seconds)
+    return record, log
 
 
 def grade_answers(
@@ -93,6 +92,18 @@ def write_file(path: Path, text: str) -> None:
     draft = path.with_name(f".{path.name}.new")
     draft.write_text(text, encoding="utf-8")
     os.replace(draft, path)
+
+
+def _attempt(job: Job, exercise: GradedExercise, seconds: float) -> tuple[Record, str]:
+    with _scratch() as folder:
+        (folder / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
+        code = _run(folder, seconds)
+        record = read_record(folder / RESULT)
+        if record is None:
+            record = _no_record(job, exercise, code)
+        if record.reason_code not in OURS:
+            return record, ""
+        return record, (folder / "log").read_bytes()[-LOG_BYTES:].decode("utf-8", "replace")
 
 
 def _run(folder: Path, seconds: float) -> str:

@@ -36,7 +36,7 @@ hoard = []
 
 def after_conflict(event, state):
     while True:
-        hoard.append(bytearray(1 << 26))
+        hoard.append(bytes(1 << 26))
 """
 
 FORKS = """
