@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -210,3 +212,26 @@ def test_the_copy_beside_you_is_your_course(
     monkeypatch.chdir(tmp_path)
 
     assert (tmp_path / catalogue.OWN_COPY).resolve() == catalogue.find_root()
+
+
+@pytest.mark.slow
+def test_a_class_is_graded_and_its_gradebook_printed(tiny: Catalogue, tmp_path: Path) -> None:
+    """One right and one empty-handed student: 0, because both have a verdict."""
+    exercise = tiny.exercise("01")
+    for student, path in (("ada", exercise.solved), ("bob", exercise.notebook)):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        shutil.copy(tiny.root / path, tmp_path / "class" / student / "01_greeting.ipynb")
+    out = str(tmp_path / "out")
+    seen = run(tiny, "grade", str(tmp_path / "class"), "--out", out, "--isolation", "none")
+
+    assert 0 == seen.exit_code, seen.stderr
+    assert "2 submissions: 1 FAIL, 1 PASS; 0 unchanged." in seen.stderr
+    book = csv.DictReader(run(tiny, "gradebook", out).stdout.splitlines())
+    assert {"student", "exercise", "verdict", "points", "reason", "isolation"} <= set(book.fieldnames or ())
+    assert [("ada", "PASS"), ("bob", "FAIL")] == [(row["student"], row["verdict"]) for row in book]
+
+
+def test_colour_is_left_out_where_nobody_sees_it(tiny: Catalogue) -> None:
+    """Not a terminal: the words alone."""
+
+    assert "\x1b" not in run(tiny, "check", "01").stdout
