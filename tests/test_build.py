@@ -167,6 +167,24 @@ def test_a_build_sees_a_learner_who_has_done_nothing(
     assert "'off'" in render(tiny, targets(tiny, ["00"])[0])[LESSON]
 
 
+def test_a_widgets_model_is_not_stored_but_its_picture_is(tiny: Catalogue) -> None:
+    """The model's number differs each time; a bundle of nothing else is dropped."""
+    rewrite_lesson(
+        tiny,
+        "from IPython.display import display\n"
+        'model = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}}\n'
+        'display({**model, "text/plain": "run-7 is running"}, raw=True)\n'
+        "display(model, raw=True)",
+    )
+    (outputs,) = (
+        cell["outputs"]
+        for cell in json.loads(render(tiny, targets(tiny, ["00"])[0])[LESSON])["cells"]
+        if cell["cell_type"] == "code"
+    )
+
+    assert [{"text/plain": ["run-7 is running"]}] == [output["data"] for output in outputs]
+
+
 def test_answers_and_catalogue_must_agree(tiny: Catalogue) -> None:
     """A task without answer cell is refused before anything runs."""
     master = tiny.root / tiny.exercise("01").master

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from runstate_lab.course.build import build
 from runstate_lab.course.catalogue import Catalogue
-from runstate_lab.course.faults import AskedWrongly, CourseFault
+from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
 from runstate_lab.course.release import bundle_files, leaks, release, secret_lines
 
 HIDDEN_LINE = 'assert student.greeting("a" * 100) == "Hello, " + "a" * 100 + ": release 7"'
@@ -99,6 +100,15 @@ def test_a_secret_is_found_in_an_output_too(tiny: Catalogue) -> None:
     content = b'{"text": "seen: ' + HIDDEN_LINE.replace('"', '\\"').encode() + b'"}'
 
     assert 1 == len(list(leaks({"a.ipynb": content}, secret_lines(tiny))))
+
+
+def test_a_secret_in_chinese_is_found_however_json_writes_it() -> None:
+    """As letters, and as escapes."""
+    secret = 'assert student.greeting("构建") == "Hello, 构建: release 7"'
+    secrets = {secret: Place(Path("test_hidden.py"), 3)}
+    forms = [json.dumps(secret).encode(), json.dumps(secret, ensure_ascii=False).encode()]
+
+    assert [1, 1] == [len(list(leaks({"a.ipynb": form}, secrets))) for form in forms]
 
 
 def test_an_edited_exercise_is_not_released(tiny: Catalogue, tmp_path: Path) -> None:
