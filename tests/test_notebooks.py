@@ -87,7 +87,9 @@ def test_no_cell_is_left_out_of_the_comparison(path: Path) -> None:
 def test_a_students_notebook_has_no_outputs(path: Path) -> None:
     """It was never run: neither by us nor by a build that leaks."""
 
-    assert [] == [cell for cell in cells(path, "code") if cell["outputs"] or cell["execution_count"]]
+    assert [] == [
+        cell for cell in cells(path, "code") if cell["outputs"] or cell["execution_count"]
+    ]
 
 
 @pytest.mark.parametrize("path", CHECKED + STUBS, ids=str)
@@ -103,11 +105,18 @@ def test_every_cell_says_what_it_is(path: Path) -> None:
 def test_stored_pictures_show_in_a_fresh_clone(path: Path) -> None:
     """No widget model and no bare SVG is stored, no widget state, and every picture has words."""
     notebook = json.loads((ROOT / path).read_text(encoding="utf-8"))
-    stored = [output["data"] for cell in cells(path, "code") for output in cell["outputs"] if "data" in output]
+    stored = [
+        output["data"]
+        for cell in cells(path, "code")
+        for output in cell["outputs"]
+        if "data" in output
+    ]
 
     assert "widgets" not in notebook["metadata"]
     assert set() == {mime for bundle in stored for mime in bundle} & FORBIDDEN_MIMES
-    assert [] == [bundle for bundle in stored if "text/html" in bundle and not bundle.get("text/plain")]
+    assert [] == [
+        bundle for bundle in stored if "text/html" in bundle and not bundle.get("text/plain")
+    ]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=str)

@@ -16,7 +16,9 @@ from runstate_lab.course.release import bundle_files, leaks, release, secret_lin
 HIDDEN_LINE = 'assert student.greeting("a" * 100) == "Hello, " + "a" * 100 + ": release 7"'
 
 
-def test_the_bundle_holds_lessons_exercises_catalogue_and_a_page(tiny: Catalogue, tmp_path: Path) -> None:
+def test_the_bundle_holds_lessons_exercises_catalogue_and_a_page(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
     """Nothing else is in it, above all no solution."""
     path = release(tiny, tmp_path / "out")
 
@@ -65,7 +67,9 @@ def test_a_secret_in_a_given_cell_is_refused_with_file_and_line(
     """The refusal names the leak's place and the secret's; nothing is written."""
     master = tiny.root / tiny.exercise("01").master
     text = master.read_text(encoding="utf-8")
-    master.write_text(text.replace("release = 7", f"release = 7\nif not release:\n    {line}"), encoding="utf-8")
+    master.write_text(
+        text.replace("release = 7", f"release = 7\nif not release:\n    {line}"), encoding="utf-8"
+    )
     build(tiny, ["01_greeting"])
     with pytest.raises(CourseFault) as caught:
         release(tiny, tmp_path / "out")
@@ -90,7 +94,9 @@ def test_a_line_that_a_lesson_shows_is_no_secret(tiny: Catalogue, tmp_path: Path
 
 def test_a_file_of_ours_must_not_be_in_the_wheel(tiny: Catalogue) -> None:
     """Whatever it holds, its name is enough."""
-    names = [fault.found for fault in leaks({"runstate_lab/solutions/01/x.py": b""}, {}, inside="wheel")]
+    names = [
+        fault.found for fault in leaks({"runstate_lab/solutions/01/x.py": b""}, {}, inside="wheel")
+    ]
 
     assert ["runstate_lab/solutions/01/x.py must not be in the wheel"] == names
 
@@ -114,7 +120,9 @@ def test_a_secret_in_chinese_is_found_however_json_writes_it() -> None:
 def test_an_edited_exercise_is_not_released(tiny: Catalogue, tmp_path: Path) -> None:
     """What students get is what the masters say."""
     path = tiny.root / tiny.exercise("01").notebook
-    path.write_text(path.read_text(encoding="utf-8").replace("release = 7", "release = 8"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("release = 7", "release = 8"), encoding="utf-8"
+    )
     with pytest.raises(CourseFault, match="is stale, or was edited by hand"):
         release(tiny, tmp_path)
 

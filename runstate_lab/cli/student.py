@@ -120,7 +120,11 @@ def progress(asked: Asked, as_json: bool) -> None:
     predictions = progress_of(course.root).section("predictions")
     tell(f"{len(predictions)} predictions made")
     for row in rows:
-        checked = f"{row['tasks_held']} of {row['tasks']} tasks held" if row["attempts"] else "not checked yet"
+        checked = (
+            f"{row['tasks_held']} of {row['tasks']} tasks held"
+            if row["attempts"]
+            else "not checked yet"
+        )
         hints = f", {row['hints']} hints" if row["hints"] else ""
         handed = ", handed in" if row["handed_in"] else ""
         tell(f"{row['exercise']}  {checked}{hints}{handed}")

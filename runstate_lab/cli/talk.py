@@ -14,7 +14,6 @@ from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.folder import KIT
 
-
 VERDICT = re.compile(r"\d\d\.\d+  (held|not held) ")
 
 
@@ -36,7 +35,7 @@ class Asked:
 
     @property
     def own_catalogue(self) -> Catalogue:
-        """The same, but never the course inside the package: a learner's work is not there."""
+        """The same, but never the one inside the package."""
         if self.root == KIT:
             raise AskedWrongly(
                 f"no course folder in {Path.cwd()} or above it",
@@ -61,7 +60,7 @@ def tell(line: str) -> None:
 
 
 def tell_report(report: str) -> None:
-    """A report on stdout; colour only repeats what the words say, and only on a terminal."""
+    """A report on stdout; colour only repeats what its words say."""
     for line in report.splitlines():
         verdict = VERDICT.match(line)
         colour = {"held": "green", "not held": "red"}[verdict[1]] if verdict else None
