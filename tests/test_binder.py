@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import tomllib
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -19,6 +21,19 @@ ROOT = Path(__file__).resolve().parents[1]
 BINDER = ROOT / "binder"
 SECONDS = 120
 FIRST_LESSON = re.compile(r"(http://127\.0\.0\.1:\d+)/lab/tree/notebooks/00_start_here\.ipynb")
+
+
+def answer(address: str) -> bytes:
+    """What the server says; it prints its address a moment before it listens."""
+    until = time.monotonic() + SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(address) as reply:
+                return reply.read()
+        except urllib.error.URLError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
 
 
 def test_the_python_is_named_and_fits_the_pins() -> None:
@@ -107,8 +122,7 @@ def test_what_binder_would_do_ends_in_a_running_lab(tmp_path: Path) -> None:
     try:
         assert server.stderr is not None
         opened = next(filter(None, map(FIRST_LESSON.search, server.stderr)))
-        with urllib.request.urlopen(f"{opened[1]}/api/kernelspecs?token=lesson") as answer:
-            assert b'"python3"' in answer.read()
+        assert b'"python3"' in answer(f"{opened[1]}/api/kernelspecs?token=lesson")
     finally:
         server.terminate()
         server.communicate(timeout=SECONDS)
