@@ -1,0 +1,141 @@
+"""Floor 1. What each event changes, beyond revision and status.
+
+A change gives the fields that the reducer writes. The first line of its
+docstring is what the documents print; `rules` lists the fields beside it.
+"""
+
+from __future__ import annotations
+
+from runstate_lab.model import CallStatus, Fact, FirstError, RunState, StateEvent, ToolCall, TurnState
+from runstate_lab.nouns import changed
+
+
+def record_fact(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The reported fact joins the facts, with its provenance; its call is settled."""
+    key, _, value = str(event.value).partition("=")
+    fact = Fact(key, value, event.source, event.authority, event.call_id, state.revision + 1)
+    fields: dict[str, object] = {"facts": (*state.facts, fact)}
+    if event.call_id is not None:
+        fields["calls"] = tuple(call for call in state.calls if call.call_id != event.call_id)
+        fields["settled"] = (*state.settled, event.call_id)
+    return fields
+
+
+def open_turn(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The next turn begins; calls that failed or were declined leave the desk."""
+    gone = tuple(call.call_id for call in state.calls if not call.status.pending)
+    return {
+        "turn": TurnState(state.turn.number + 1, "started", str(event.value) or "open"),
+        "calls": tuple(call for call in state.calls if call.status.pending),
+        "settled": state.settled + gone,
+    }
+
+
+def note_decision(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The proposed calls join the calls, as proposals; the turn is decided."""
+    turn = TurnState(state.turn.number, "decided", state.turn.privacy, event.value.final)
+    return {"turn": turn, "calls": state.calls + event.value.calls}
+
+
+def close_turn(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The turn is settled; another will follow."""
+    return {"turn": TurnState(state.turn.number, "settled", state.turn.privacy)}
+
+
+def dispatch_call(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The call is dispatched, before any effect; a retry takes the place of its attempt."""
+    call = changed(event.value, status=CallStatus.DISPATCHED)
+    gone = {call.call_id, call.retry_of}
+    others = tuple(one for one in state.calls if one.call_id not in gone)
+    fields: dict[str, object] = {"calls": (*others, call)}
+    if call.retry_of is None:
+        fields["step"] = state.step + 1
+    else:
+        fields["settled"] = (*state.settled, call.retry_of)
+    if call.gated and call.retry_of is None:
+        used = (call.call_id, call.digest)
+        fields["grants"] = tuple(grant for grant in state.grants if grant != used)
+    return fields
+
+
+def fail_call(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The call has failed: certainly no result; the first error is kept."""
+    return _mark(state, event.call_id, CallStatus.FAILED, str(event.value))
+
+
+def lose_call(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The call's outcome is unknown; it stays open."""
+    return _mark(state, str(event.value), CallStatus.UNKNOWN, "outcome unknown")
+
+
+def decline_call(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The proposed call is not executed and never will be."""
+    return _mark(state, str(event.value), CallStatus.NOT_EXECUTED, "")
+
+
+def open_request(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The request joins the open requests, in the same event that starts the wait."""
+    return {"requests": (*state.requests, event.value)}
+
+
+def grant_request(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The request is answered, and its call may be dispatched once."""
+    fields = close_request(state, event)
+    if event.value.call_id is not None:
+        fields["grants"] = (*state.grants, (event.value.call_id, event.value.digest))
+    return fields
+
+
+def refuse_request(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The request is answered, and its call is not executed."""
+    fields = close_request(state, event)
+    answered = str(getattr(event.value, "request_id", event.value))
+    about = {one.call_id for one in state.requests if one.request_id == answered}
+    fields["calls"] = tuple(
+        changed(call, status=CallStatus.NOT_EXECUTED) if call.call_id in about else call
+        for call in state.calls
+    )
+    return fields
+
+
+def close_request(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The answered request leaves the open requests."""
+    answered = str(getattr(event.value, "request_id", event.value))
+    kept = tuple(one for one in state.requests if one.request_id != answered)
+    return {"requests": kept, "answered": (*state.answered, answered)}
+
+
+def begin_reign(state: RunState, event: StateEvent) -> dict[str, object]:
+    """The lease is the run's driver; whoever drove it before is fenced."""
+    return {"driver": event.value}
+
+
+def close_the_books(state: RunState, event: StateEvent) -> dict[str, object]:
+    """Each open call is marked: not executed where proposed, unknown where dispatched."""
+    closed = tuple(_closed(call) for call in state.calls)
+    return {"calls": closed, "requests": ()}
+
+
+def fail_run(state: RunState, event: StateEvent) -> dict[str, object]:
+    """Each open call is marked, and the failure is the first error if none came before."""
+    return {**close_the_books(state, event), **_first(state, "run", state.run_id, str(event.value))}
+
+
+def _closed(call: ToolCall) -> ToolCall:
+    ends = {CallStatus.PROPOSED: CallStatus.NOT_EXECUTED, CallStatus.DISPATCHED: CallStatus.UNKNOWN}
+    return changed(call, status=ends.get(call.status, call.status))
+
+
+def _mark(state: RunState, call_id: str | None, status: CallStatus, words: str) -> dict[str, object]:
+    calls = tuple(
+        changed(call, status=status) if call.call_id == call_id else call for call in state.calls
+    )
+    fields: dict[str, object] = {"calls": calls}
+    if words:
+        fields |= _first(state, "attempt", str(call_id), words)
+    return fields
+
+
+def _first(state: RunState, level: str, name: str, words: str) -> dict[str, object]:
+    first = state.first_error or FirstError(level, name, words, state.revision + 1)
+    return {"first_error": first}

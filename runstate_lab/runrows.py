@@ -1,0 +1,282 @@
+"""Floor 1. The rows about runs, turns, tool calls, requests and drivers.
+
+Read a row as a sentence: kind, what it is about, authority, sources, from,
+to, what it takes, what must hold, what it changes.
+"""
+
+from __future__ import annotations
+
+from runstate_lab import answers, changes, conditions
+from runstate_lab.model import Answer, Approval, Callback, Decision, Lease, ToolCall
+from runstate_lab.rows import (
+    ANY_TEXT,
+    CANCELLED,
+    COMPLETED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    WAITING,
+    Rule,
+)
+
+RUNTIME = ("runtime", ("runtime",))
+TOOL = ("tool_executor", ("tool:*",))
+ALIVE = (QUEUED, RUNNING, WAITING)
+START = {"otherwise": "run cannot start from {status}"}
+ENDED = ("calls", "requests")
+
+THE_NAIVE_FIRST_TABLE = (
+    Rule("run_started", "run status", *RUNTIME, (QUEUED,), RUNNING, **START),
+    Rule(
+        "tool_result",
+        "tool result",
+        "tool_executor",
+        ("tool:get_status",),
+        (RUNNING,),
+        conditions=(conditions.result_is_a_fact, conditions.result_is_new),
+        change=changes.record_fact,
+        writes=("facts",),
+        otherwise="tool result requires running state",
+    ),
+    Rule(
+        "run_completed",
+        "run status",
+        *RUNTIME,
+        (RUNNING,),
+        COMPLETED,
+        conditions=(conditions.goal_is_met,),
+        reasons=("goal_reached",),
+    ),
+)
+
+RUN_ROWS = (
+    Rule("run_started", "run status", *RUNTIME, (QUEUED,), RUNNING, **START),
+    Rule(
+        "turn_started",
+        "run status",
+        *RUNTIME,
+        (RUNNING,),
+        conditions=(conditions.turns_are_left,),
+        change=changes.open_turn,
+        writes=("turn", "calls", "settled"),
+    ),
+    Rule(
+        "model_output_received",
+        "candidate action",
+        "model",
+        ("model:*",),
+        (RUNNING,),
+        takes=Decision,
+        conditions=(conditions.turn_is_open, conditions.proposals_are_new),
+        change=changes.note_decision,
+        writes=("turn", "calls"),
+    ),
+    Rule(
+        "followup_required",
+        "run status",
+        *RUNTIME,
+        (RUNNING,),
+        change=changes.close_turn,
+        writes=("turn",),
+        reasons=ANY_TEXT,
+    ),
+    Rule(
+        "run_completed",
+        "run status",
+        *RUNTIME,
+        (RUNNING,),
+        COMPLETED,
+        conditions=(conditions.goal_is_met, conditions.nothing_is_pending),
+        reasons=("goal_reached",),
+    ),
+    Rule(
+        "run_failed",
+        "run status",
+        *RUNTIME,
+        (RUNNING, WAITING),
+        FAILED,
+        conditions=(conditions.deadline_has_passed,),
+        change=changes.fail_run,
+        writes=(*ENDED, "first_error"),
+        reasons=("tool_error", "timeout", "budget_exhausted"),
+    ),
+    Rule(
+        "run_cancelled",
+        "run status",
+        "runtime",
+        ("runtime", "user:*"),
+        ALIVE,
+        CANCELLED,
+        change=changes.close_the_books,
+        writes=ENDED,
+        reasons=ANY_TEXT,
+    ),
+)
+
+CALL_ROWS = (
+    Rule(
+        "tool_dispatched",
+        "candidate action",
+        *RUNTIME,
+        (RUNNING,),
+        takes=ToolCall,
+        conditions=(
+            conditions.call_is_proposed,
+            conditions.retry_is_safe,
+            conditions.attempts_are_left,
+            conditions.gate_is_open,
+        ),
+        change=changes.dispatch_call,
+        writes=("calls", "step", "settled", "grants"),
+    ),
+    Rule(
+        "tool_declined",
+        "candidate action",
+        *RUNTIME,
+        (RUNNING,),
+        conditions=(conditions.call_was_never_dispatched,),
+        change=changes.decline_call,
+        writes=("calls",),
+    ),
+    Rule(
+        "tool_result_recorded",
+        "tool result",
+        *TOOL,
+        (RUNNING, WAITING),
+        conditions=(conditions.call_is_open, conditions.result_is_a_fact),
+        change=changes.record_fact,
+        writes=("facts", "calls", "settled"),
+        late=conditions.result_came_too_late,
+    ),
+    Rule(
+        "tool_failed",
+        "tool result",
+        *TOOL,
+        (RUNNING, WAITING),
+        conditions=(conditions.call_is_open,),
+        change=changes.fail_call,
+        writes=("calls", "first_error"),
+        reasons=ANY_TEXT,
+        late=conditions.result_came_too_late,
+    ),
+    Rule(
+        "tool_outcome_unknown",
+        "tool result",
+        *RUNTIME,
+        (RUNNING, WAITING),
+        conditions=(conditions.call_awaits_its_outcome,),
+        change=changes.lose_call,
+        writes=("calls", "first_error"),
+    ),
+)
+
+REQUEST_ROWS = (
+    Rule(
+        "approval_requested",
+        "approval decision",
+        *RUNTIME,
+        (RUNNING,),
+        WAITING,
+        takes=Approval,
+        conditions=(answers.request_id_is_new, answers.request_is_bound),
+        change=changes.open_request,
+        writes=("requests",),
+        reasons=("pending_approval",),
+    ),
+    Rule(
+        "approval_granted",
+        "approval decision",
+        "approver",
+        ("approver:*",),
+        (WAITING,),
+        RUNNING,
+        takes=Answer,
+        conditions=(answers.answer_fits,),
+        change=changes.grant_request,
+        writes=("requests", "answered", "grants"),
+        late=answers.answer_was_given,
+    ),
+    Rule(
+        "approval_denied",
+        "approval decision",
+        "approver",
+        ("approver:*",),
+        (WAITING,),
+        RUNNING,
+        takes=Answer,
+        conditions=(answers.answer_fits,),
+        change=changes.refuse_request,
+        writes=("requests", "answered", "calls"),
+        late=answers.answer_was_given,
+    ),
+    Rule(
+        "approval_expired",
+        "approval decision",
+        *RUNTIME,
+        (WAITING,),
+        RUNNING,
+        conditions=(answers.request_has_expired,),
+        change=changes.refuse_request,
+        writes=("requests", "answered", "calls"),
+    ),
+    Rule(
+        "callback_awaited",
+        "run status",
+        *RUNTIME,
+        (RUNNING,),
+        WAITING,
+        takes=Callback,
+        conditions=(answers.request_id_is_new, answers.request_is_bound),
+        change=changes.open_request,
+        writes=("requests",),
+        reasons=("external_callback",),
+    ),
+    Rule(
+        "callback_received",
+        "run status",
+        "service",
+        ("service:*",),
+        (WAITING,),
+        RUNNING,
+        takes=Answer,
+        conditions=(answers.answer_fits,),
+        change=changes.close_request,
+        writes=("requests", "answered"),
+        late=answers.answer_was_given,
+    ),
+    Rule(
+        "callback_expired",
+        "run status",
+        *RUNTIME,
+        (WAITING,),
+        RUNNING,
+        conditions=(answers.request_has_expired,),
+        change=changes.close_request,
+        writes=("requests", "answered"),
+    ),
+)
+
+DRIVER_ROWS = (
+    Rule(
+        "driver_leased",
+        "run status",
+        "driver",
+        ("driver:*",),
+        ALIVE,
+        takes=Lease,
+        conditions=(conditions.lease_is_first_or_renewed,),
+        change=changes.begin_reign,
+        writes=("driver",),
+    ),
+    Rule(
+        "driver_superseded",
+        "run status",
+        "driver",
+        ("driver:*",),
+        ALIVE,
+        takes=Lease,
+        conditions=(conditions.lease_ran_out,),
+        change=changes.begin_reign,
+        writes=("driver",),
+    ),
+)
