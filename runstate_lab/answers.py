@@ -58,7 +58,9 @@ def request_is_bound(state: RunState, event: StateEvent) -> Refusal | None:
         found = f"digest {call.digest} at revision {state.revision}"
         return AnswerStale(asked, found, reason="the request shows another call")
     if isinstance(request, Approval) and call.status is not CallStatus.PROPOSED:
-        return AnswerStale(asked, f"that call {call.status}", reason="the call is under way already")
+        return AnswerStale(
+            asked, f"that call {call.status}", reason="the call is under way already"
+        )
     return None
 
 
@@ -79,7 +81,9 @@ def answer_fits(state: RunState, event: StateEvent) -> Refusal | None:
     if request is None:
         if answer.request_id in state.answered:
             return AnswerRepeated(asked, "that request answered and closed")
-        return RequestUnknown(asked, f"the open requests {[one.request_id for one in state.requests]}")
+        return RequestUnknown(
+            asked, f"the open requests {[one.request_id for one in state.requests]}"
+        )
     if request.answerer != event.source or _kind(request) != event.kind.partition("_")[0]:
         return AnswerForeign(asked, f"request {request.request_id} put to {request.answerer}")
     return _bound(state, request, answer, asked) or _in_time(request, event.tick, asked)
@@ -110,7 +114,9 @@ def request_has_expired(state: RunState, event: StateEvent) -> Refusal | None:
     request = _open(state, str(event.value))
     asked = f"to expire request {event.value}"
     if request is None:
-        return RequestUnknown(asked, f"the open requests {[one.request_id for one in state.requests]}")
+        return RequestUnknown(
+            asked, f"the open requests {[one.request_id for one in state.requests]}"
+        )
     if request.expires_at is None or event.tick < request.expires_at:
         found = f"tick {event.tick} before {request.expires_at}"
         return RequestUnknown(asked, found, reason="the request has not run out")

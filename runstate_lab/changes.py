@@ -6,7 +6,15 @@ docstring is what the documents print; `rules` lists the fields beside it.
 
 from __future__ import annotations
 
-from runstate_lab.model import CallStatus, Fact, FirstError, RunState, StateEvent, ToolCall, TurnState
+from runstate_lab.model import (
+    CallStatus,
+    Fact,
+    FirstError,
+    RunState,
+    StateEvent,
+    ToolCall,
+    TurnState,
+)
 from runstate_lab.nouns import changed
 
 
@@ -126,7 +134,9 @@ def _closed(call: ToolCall) -> ToolCall:
     return changed(call, status=ends.get(call.status, call.status))
 
 
-def _mark(state: RunState, call_id: str | None, status: CallStatus, words: str) -> dict[str, object]:
+def _mark(
+    state: RunState, call_id: str | None, status: CallStatus, words: str
+) -> dict[str, object]:
     calls = tuple(
         changed(call, status=status) if call.call_id == call_id else call for call in state.calls
     )

@@ -326,7 +326,11 @@ def _lease_asked(event: StateEvent) -> str:
 
 def _reign(state: RunState) -> str:
     held = state.driver
-    return "no driver" if held is None else f"{held.holder} in reign {held.epoch} until tick {held.until}"
+    return (
+        "no driver"
+        if held is None
+        else f"{held.holder} in reign {held.epoch} until tick {held.until}"
+    )
 
 
 def _call(event: StateEvent) -> ToolCall:

@@ -192,7 +192,9 @@ class Driver:
         try:
             ready = self._tools.admit(call)
         except ToolRefused as refusal:
-            self.store.note("registry", f"{refusal.reason}: {refusal.found}", correlation=call.call_id)
+            self.store.note(
+                "registry", f"{refusal.reason}: {refusal.found}", correlation=call.call_id
+            )
             return self._write("tool_declined", call.call_id, at=state.revision)
         if ready.gated and (call.call_id, call.digest) not in state.grants:
             return self._write("approval_requested", self._request(state, call), at=state.revision)
@@ -303,7 +305,9 @@ class ActiveRunControl:
         while True:
             revision = self.runtime.store.load().revision
             try:
-                return self.runtime.accept_user(user, StateProposal("run_cancelled", words, revision))
+                return self.runtime.accept_user(
+                    user, StateProposal("run_cancelled", words, revision)
+                )
             except RevisionConflict:
                 # A wish to cancel does not depend on what was written meanwhile.
                 continue

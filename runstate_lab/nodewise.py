@@ -84,7 +84,9 @@ def claim_is_the_next_attempt(state: RunState, event: StateEvent) -> Refusal | N
     claim, node = event.value, state.node(event.value.node)
     asked = f"attempt {claim.attempt} of node {claim.node} by {event.source}"
     if node is None or event.source != "worker:" + claim.worker:
-        return AttemptFenced(asked, f"a claim for {claim.worker}", reason="not the worker's own claim")
+        return AttemptFenced(
+            asked, f"a claim for {claim.worker}", reason="not the worker's own claim"
+        )
     if claim.attempt != node.attempt + 1 or claim.attempt > node.max_attempts:
         return AttemptFenced(asked, f"attempt {node.attempt} of {node.max_attempts} made")
     if claim.until <= event.tick:
@@ -138,7 +140,9 @@ def claim_ran_out(state: RunState, event: StateEvent) -> Refusal | None:
     report, node = event.value, state.node(event.value.node)
     asked = f"to release {report.node} from attempt {report.attempt}"
     if node is None or report.attempt != node.attempt:
-        return AttemptFenced(asked, "no such attempt" if node is None else f"attempt {node.attempt}")
+        return AttemptFenced(
+            asked, "no such attempt" if node is None else f"attempt {node.attempt}"
+        )
     if node.until is not None and event.tick < node.until:
         return AttemptFenced(asked, f"a lease until tick {node.until} at tick {event.tick}")
     return None

@@ -35,9 +35,13 @@ NOUNS: dict[str, type] = {
         RunState,
     )
 }
-FIELDS = {one: tuple((field.name, field.default) for field in fields(one)) for one in NOUNS.values()}
+FIELDS = {
+    one: tuple((field.name, field.default) for field in fields(one)) for one in NOUNS.values()
+}
 STATUSES = {"ToolCall": CallStatus, "NodeState": NodeStatus, "RunState": RunStatus}
-REFUSALS = {one.__name__: one for one in Refusal.__subclasses__() if one.__module__ == errors.__name__}
+REFUSALS = {
+    one.__name__: one for one in Refusal.__subclasses__() if one.__module__ == errors.__name__
+}
 _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -10,7 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runstate_lab.errors import IllegalTransition, KeyContested, Malformed, Refusal, RevisionConflict
+from runstate_lab.errors import (
+    IllegalTransition,
+    KeyContested,
+    Malformed,
+    Refusal,
+    RevisionConflict,
+)
 from runstate_lab.graph import ExecutableGraph
 from runstate_lab.model import (
     Claim,

@@ -88,7 +88,9 @@ class ScriptedTool:
     ('deploy=done', ['deploy=done'])
     """
 
-    def __init__(self, script: Iterable[str | Exception], *, on_call: Callable[[], object] = int) -> None:
+    def __init__(
+        self, script: Iterable[str | Exception], *, on_call: Callable[[], object] = int
+    ) -> None:
         self.effects: list[str] = []
         self.calls = 0
         self._script = tuple(script)

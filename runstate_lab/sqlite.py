@@ -200,7 +200,14 @@ class SqliteStateStore(StateStore):
             ).fetchone()
             line = write_state(state)
             if row is None:
-                values = (state.run_id, self._rules.name, state.revision, line, line, state.revision)
+                values = (
+                    state.run_id,
+                    self._rules.name,
+                    state.revision,
+                    line,
+                    line,
+                    state.revision,
+                )
                 self._file.execute("insert into runs values (?, ?, ?, ?, ?, ?, 0)", values)
                 return
         asked = f"to create {state.run_id}"
