@@ -136,12 +136,17 @@ class Driver:
         # A dispatched call that this driver did not make may have had its effect.
         for call in state.calls:
             if call.status is CallStatus.DISPATCHED:
-                state = self._write("tool_outcome_unknown", call.call_id)
+                try:
+                    state = self._write("tool_outcome_unknown", call.call_id, at=state.revision)
+                except RevisionConflict:
+                    # Its answer may just have come: nobody declares it lost unseen.
+                    return self._lose_what_was_under_way(self.store.load())
         return state
 
     def _open_turn(self, state: RunState) -> TurnContext:
+        begins = state.turn.phase in ("none", "settled")
         return TurnContext(
-            f"{state.run_id}/turn {state.turn.number + 1}",
+            f"{state.run_id}/turn {state.turn.number + begins}",
             privacy=self._privacy,
             provider=f"{self._model.name}/{state.run_id}",
             profile=self._profile,
@@ -198,7 +203,8 @@ class Driver:
             return self._write("tool_declined", call.call_id, at=state.revision)
         if ready.gated and (call.call_id, call.digest) not in state.grants:
             return self._write("approval_requested", self._request(state, call), at=state.revision)
-        return self._carry_out(changed(ready, status=CallStatus.PROPOSED), state, turn)
+        key = ready.key and f"{state.run_id}:{ready.key}"
+        return self._carry_out(changed(ready, key=key, status=CallStatus.PROPOSED), state, turn)
 
     def _request(self, state: RunState, call: ToolCall) -> Approval:
         arguments = ", ".join(f"{name}={text}" for name, text in call.arguments)

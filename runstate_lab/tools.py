@@ -113,7 +113,8 @@ class ToolRegistry:
         if tool.permission is not None and tool.permission not in self._permissions:
             found = f"the permissions {sorted(self._permissions)}"
             raise ToolRefused(asked, found, reason="the permission is missing")
-        key = f"{call.tool}:{call.digest}" if tool.keyed else None
+        # The call id is in it: the same wish, uttered twice on purpose, is two effects.
+        key = f"{call.tool}:{call.call_id}:{call.digest}" if tool.keyed else None
         return changed(call, gated=tool.gated_by is not None, key=key)
 
 
