@@ -45,8 +45,8 @@ TOLD = {
 class Ledger:
     """The accepted events, told again in plain words."""
 
-    def __init__(self, events: Iterable[StateEvent]) -> None:
-        self.status = "queued"
+    def __init__(self, events: Iterable[StateEvent], *, status: str = "queued") -> None:
+        self.status = status
         self.calls: dict[str, str] = {}
         self.keys: dict[str, str | None] = {}
         self.ever: dict[str, str] = {}
@@ -113,7 +113,7 @@ def complaints(store: StateStore, lines: Iterable[Line]) -> list[str]:
     """Everything that is wrong with a store and the effects made under it."""
     state, lines = store.load(), tuple(lines)
     events = store.trace.accepted
-    ledger = Ledger(events)
+    ledger = Ledger(events, status=str(store.base.status))
     found = [*ledger.complaints, *about_state(ledger, state), *about_effects(ledger, lines)]
     found += repeated(lines) + about_recovery(ledger, recover(state))
     if replay(store.base, events) != state:

@@ -65,18 +65,26 @@ class Crash(BaseException):
 
 
 class Fuse:
-    """Counts moments and blows at one of them; 0 is never."""
+    """Counts the moments that matter and blows at one of them; 0 is never."""
 
-    def __init__(self, at: int = 0, *, blow: Callable[[str], object] | None = None) -> None:
+    def __init__(
+        self,
+        at: int = 0,
+        *,
+        blow: Callable[[str], object] | None = None,
+        matters: Callable[[str], bool] = bool,
+    ) -> None:
         self.moments: list[str] = []
         self._at = at
         self._blow = blow or _crash
+        self._matters = matters
 
     def moment(self, name: str) -> None:
         """One more moment, perhaps the last one."""
-        self.moments.append(name)
-        if len(self.moments) == self._at:
-            self._blow(name)
+        if self._matters(name):
+            self.moments.append(name)
+            if len(self.moments) == self._at:
+                self._blow(name)
 
 
 class Fused:
@@ -102,9 +110,9 @@ class Fused:
 class FusedMemory(Fused, StateStore):
     """In memory: the object outlives the crash as a disk would."""
 
-    def __init__(self, fuse: Fuse) -> None:
+    def __init__(self, fuse: Fuse, state: RunState = BEGIN) -> None:
         self.fuse = fuse
-        super().__init__(BEGIN)
+        super().__init__(state)
 
 
 class FusedFile(Fused, SqliteStateStore):
