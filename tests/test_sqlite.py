@@ -97,7 +97,7 @@ def test_snapshots_grow_geometrically(tmp_path: Path) -> None:
         seen += [row] if row not in seen else []
     (events,) = store._file.execute("select sum(length(event)) from entries").fetchone()
 
-    assert 12 == len(seen)
+    assert 8 == len(seen)
     assert sum(length for _, length in seen) <= events + SMALLEST_SNAPSHOT
 
 
