@@ -156,9 +156,9 @@ def _stranger(rule: Rule, event: StateEvent) -> WriterRejected:
 
 
 def _check_reign(state: RunState, event: StateEvent) -> None:
-    # Only what a driver writes for the run is fenced: tools, approvers and
-    # the next driver come from outside.
-    if event.source in ("runtime", "scheduler"):
+    # Only what a driver writes or asked its model for is fenced: tools,
+    # approvers and the next driver come from outside.
+    if event.source in ("runtime", "scheduler") or event.authority == "model":
         reign = "no reign" if event.epoch is None else f"reign {event.epoch}"
         raise DriverFenced(f"{event.kind} in {reign}", "another driver of the run")
 

@@ -175,4 +175,6 @@ def repeated(lines: Iterable[Line]) -> list[str]:
     changes = Counter(
         str(line["key"] or str(line["by"]).partition("#")[0]) for line in lines if line["changed"]
     )
-    return [f"{name} changed the world {count} times" for name, count in changes.items() if count > 1]
+    return [
+        f"{name} changed the world {count} times" for name, count in changes.items() if count > 1
+    ]

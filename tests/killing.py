@@ -76,7 +76,7 @@ class Fuse:
     ) -> None:
         self.moments: list[str] = []
         self._at = at
-        self._blow = blow or _crash
+        self.blow = blow or _crash
         self._matters = matters
 
     def moment(self, name: str) -> None:
@@ -84,7 +84,7 @@ class Fuse:
         if self._matters(name):
             self.moments.append(name)
             if len(self.moments) == self._at:
-                self._blow(name)
+                self.blow(name)
 
 
 class Fused:
@@ -95,14 +95,14 @@ class Fused:
     def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
         """The next state, if the process lives that long."""
         self.fuse.moment(f"before {proposal.kind}")
-        after = super().apply(proposal, context=context)  # type: ignore[misc]
+        after = super().apply(proposal, context=context)
         self.fuse.moment(f"after {proposal.kind}")
         return after
 
     def note(self, component: str, words: str, *, correlation: str) -> Diagnostic:
         """A diagnostic, if the process lives that long."""
         self.fuse.moment("before note")
-        kept = super().note(component, words, correlation=correlation)  # type: ignore[misc]
+        kept = super().note(component, words, correlation=correlation)
         self.fuse.moment("after note")
         return kept
 
@@ -258,7 +258,7 @@ def ship(
     )
     state = driver.run()
     while state.status is RunStatus.WAITING:
-        kind, answer = ROSA.answer(state.requests[0], state.run_id)  # type: ignore[misc,arg-type]
+        kind, answer = ROSA.answer(state.requests[0], state.run_id)
         ActiveRunControl(Runtime(store, clock=clock)).answer("rosa", kind, answer)
         state = driver.run()
     return state
