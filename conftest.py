@@ -12,6 +12,7 @@ from collections.abc import Generator
 
 import pytest
 
+collect_ignore_glob = ["notebooks/src/*", "solutions/*.py"]
 os.environ["RUNSTATE_PROGRESS"] = "off"
 
 NO_SKIP = any(

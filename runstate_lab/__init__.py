@@ -3,8 +3,8 @@
 Read the modules floor by floor; each imports lower floors only.
 
     0  errors, model            refusals and frozen nouns
-    1  conditions, rules,       the rules as a value, and what is read from them
-       ownership
+    1  conditions, changes,     the rules as a value, and what is read from them
+       rows, rules, ownership
     2  store                    compare, then swap; refusals are kept
     3  conformance              the store's promises, as clauses
     4  runtime, broken          the doors; stores that are wrong on purpose

@@ -77,7 +77,6 @@ class Ledger:
 CHECK_LEDGER = """# check: 01.2 a fact that is recorded is kept
 ledger = Ledger()
 ledger.record("tests=passed")
-assert ledger.facts() == ("tests=passed",), ledger.facts()
 print(ledger.facts())"""
 
 SOLUTIONS: Mapping[str, str] = {"01.1": NEWEST, "01.2": LEDGER}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from runstate_lab.cli.talk import Asked, say, talk
+from runstate_lab.cli.doctor import doctor
+from runstate_lab.cli.talk import Asked, say, talk, tell
 
 
 @click.command()
@@ -29,4 +30,18 @@ def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:
     say(f"{len(done)} notebooks {'are as built' if check else 'built'}.")
 
 
-VERBS = (build,)
+@click.command()
+@click.option("--jobs", default=2, show_default=True, help="Notebooks that run at the same time.")
+@click.pass_context
+def verify(ctx: click.Context, jobs: int) -> None:
+    """Prove that stubs fail, solutions pass, and wrong answers fail where they say."""
+    from runstate_lab.course.verify import verify as prove
+    from runstate_lab.grading.runner import grade
+
+    faults = prove(ctx.obj.catalogue, grade=grade, say=tell, jobs=jobs)
+    for fault in faults:
+        say(str(fault))
+    ctx.exit(1 if faults else 0)
+
+
+VERBS = (build, verify, doctor)

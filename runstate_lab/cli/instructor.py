@@ -1,3 +1,111 @@
-"""Verbs for instructors."""
+"""Verbs for instructors: release, grade, gradebook."""
 
-VERBS = ()
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from runstate_lab.cli.talk import Asked, say, talk, tell
+from runstate_lab.course.faults import AskedWrongly
+
+if TYPE_CHECKING:
+    from runstate_lab.grading.runner import ClassReport
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+@click.command()
+@click.option("--out", type=FOLDER, required=True, help="Where the bundle is written.")
+@click.pass_obj
+def release(asked: Asked, out: Path) -> None:
+    """Make the student bundle; a leaky one is refused, with file and line."""
+    from runstate_lab.course.release import release as make_bundle
+
+    tell(str(make_bundle(asked.catalogue, out)))
+    say("No secret line is in the bundle, nor in the wheel.")
+
+
+@click.command()
+@click.argument("submissions", type=FOLDER)
+@click.option("--out", type=FOLDER, required=True, help="Where gradebook, pages and records go.")
+@click.option(
+    "--isolation",
+    type=click.Choice(["confined", "none"]),
+    default="confined",
+    show_default=True,
+    help="`none` is for your own answers only.",
+)
+@click.option("--jobs", default=2, show_default=True, help="Submissions graded at the same time.")
+@click.option("--exercise", help="Only this exercise (04).")
+@click.option("--seed", default=0, show_default=True, help="For held-back checks that vary inputs.")
+@click.option("--force", is_flag=True, help="Grade anew what has not changed, too.")
+@click.pass_context
+def grade(
+    ctx: click.Context,
+    submissions: Path,
+    out: Path,
+    isolation: str,
+    jobs: int,
+    exercise: str | None,
+    seed: int,
+    force: bool,
+) -> None:
+    """Grade SUBMISSIONS/<student>/<exercise>.ipynb; a regrade does what changed."""
+    from runstate_lab.grading import runner
+    from runstate_lab.grading.isolation import NotIsolated
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=talk(), transient=False) as bar:
+        task = bar.add_task("grading", total=None)
+
+        def advance(done: int, total: int, record: object) -> None:
+            bar.update(task, completed=done, total=total)
+
+        try:
+            report = runner.grade(
+                submissions,
+                out,
+                level=isolation,
+                jobs=jobs,
+                exercise=exercise,
+                seed=seed,
+                force=force,
+                course=ctx.obj.course or ctx.obj.root,
+                progress=advance,
+            )
+        except NotIsolated as refusal:
+            found, _, hint = str(refusal).partition("\nhint: ")
+            raise AskedWrongly(found, hint=hint) from None
+    _tell_class(report)
+    ctx.exit(report.exit_code)
+
+
+@click.command()
+@click.argument("out", type=FOLDER)
+@click.option("--json", "as_json", is_flag=True, help="The result for machines.")
+def gradebook(out: Path, as_json: bool) -> None:
+    """Print the gradebook of an earlier grading in OUT."""
+    from runstate_lab.grading import gradebook as books
+    from runstate_lab.grading.runner import read_records
+
+    records = read_records(out)
+    if not records:
+        raise AskedWrongly(f"{out} holds no records", hint=f"runstate-lab grade SUBMISSIONS --out {out}")
+    tell((books.as_json(records) if as_json else books.as_csv(records)).rstrip("\n"))
+
+
+def _tell_class(report: ClassReport) -> None:
+    """How many of each verdict, under which walls; the gradebook's path is the data."""
+    verdicts = [str(record.verdict) for record in report.records]
+    counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
+    say(f"{len(verdicts)} submissions: {counted or 'none'}; {report.kept} unchanged.")
+    say(f"isolation: {report.isolation}")
+    for row in report.unexpected:
+        say(f"no submission: {row.name}: {row.reason}")
+    tell(str(Path(report.out, "gradebook.csv")))
+
+
+VERBS = (release, grade, gradebook)

@@ -1,3 +1,155 @@
-"""Verbs for students."""
+"""Verbs for students: lab, check, hint, solution, reset, submit, progress."""
 
-VERBS = ()
+from __future__ import annotations
+
+import getpass
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from runstate_lab.cli.laboratory import lab
+from runstate_lab.cli.talk import Asked, say, tell
+from runstate_lab.course.catalogue import Catalogue, Exercise
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.progress import Progress, progress_of
+
+NOT_HELD = 1
+
+
+@click.command()
+@click.argument("exercise")
+@click.option("--json", "as_json", is_flag=True, help="The result for machines.")
+@click.pass_context
+def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
+    """Run the visible checks of EXERCISE (04) on your saved notebook."""
+    from runstate_lab.course.checks import check_notebook
+
+    course = ctx.obj.own_catalogue
+    wanted = course.exercise(exercise)
+    report = check_notebook(wanted, course.root / wanted.notebook)
+    book = progress_of(course.root)
+    attempts = (book.entry("checks", wanted.number) or {}).get("attempts", 0) + 1
+    held = [task.id for task in wanted.tasks if report.task_held(task.id)]
+    book.record("checks", wanted.number, {"attempts": attempts, "held": held})
+    if as_json:
+        outcomes = [asdict(outcome) for outcome in report.outcomes]
+        tell(json.dumps({"exercise": wanted.name, "held": held, "checks": outcomes}, indent=1))
+    else:
+        tell(str(report))
+    ctx.exit(0 if report.held else NOT_HELD)
+
+
+@click.command()
+@click.argument("task")
+@click.pass_obj
+def hint(asked: Asked, task: str) -> None:
+    """One more hint for TASK (04.1); each call shows a further step."""
+    course = asked.own_catalogue
+    wanted = course.exercise(task).task(task)
+    book = progress_of(course.root)
+    shown = min((book.entry("hints", task) or {}).get("shown", 0) + 1, len(wanted.hints))
+    book.record("hints", task, {"shown": shown})
+    for number, words in enumerate(wanted.hints[:shown], start=1):
+        tell(f"hint {number} of {len(wanted.hints)}: {words}")
+
+
+@click.command()
+@click.argument("task")
+@click.pass_obj
+def solution(asked: Asked, task: str) -> None:
+    """The solution of TASK (04.1), after an attempt, where solutions are at hand."""
+    from runstate_lab.course.marks import read_master
+
+    course = asked.own_catalogue
+    exercise = course.exercise(task)
+    wanted = exercise.task(task)
+    book = progress_of(course.root)
+    _require_attempt(course, exercise, book)
+    text = (course.root / exercise.master).read_text(encoding="utf-8")
+    for cell in read_master(text, exercise.master):
+        if cell.role == "answer" and cell.task == wanted.id:
+            tell(cell.solved)
+    book.record("solutions", wanted.id, {"shown": True})
+
+
+@click.command()
+@click.argument("exercise")
+@click.pass_obj
+def reset(asked: Asked, exercise: str) -> None:
+    """Begin EXERCISE (04) anew; the old notebook is kept."""
+    from runstate_lab.course.folder import reset as begin_anew
+
+    course = asked.own_catalogue
+    wanted = course.exercise(exercise)
+    kept = begin_anew(course, wanted)
+    say(f"{wanted.notebook} is as it was in the beginning.")
+    say(f"Your notebook is kept: {kept}" if kept else "There was nothing of yours to keep.")
+
+
+@click.command()
+@click.argument("exercise")
+@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="The hand-in folder.")
+@click.option("--as", "student", help="Your name in the hand-in folder; else your login.")
+@click.pass_obj
+def submit(asked: Asked, exercise: str, to: Path | None, student: str | None) -> None:
+    """Hand in EXERCISE (04) as it is saved; prints the receipt."""
+    from runstate_lab.course.folder import submit as hand_in
+
+    course = asked.own_catalogue
+    wanted = course.exercise(exercise)
+    receipt = hand_in(
+        course, wanted, student=student or getpass.getuser(), to=to or course.root / "hand_in"
+    )
+    progress_of(course.root).record("hand_ins", wanted.number, asdict(receipt))
+    tell(f"{receipt.sha256}  {receipt.path}")
+    say(f"Handed in as {receipt.student}. Only what was saved is in it.")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="The result for machines.")
+@click.pass_obj
+def progress(asked: Asked, as_json: bool) -> None:
+    """What you have done so far, exercise by exercise."""
+    course = asked.own_catalogue
+    rows = [_row(exercise, progress_of(course.root)) for exercise in course.exercises]
+    if as_json:
+        tell(json.dumps(rows, indent=1))
+        return
+    predictions = progress_of(course.root).section("predictions")
+    tell(f"{len(predictions)} predictions made")
+    for row in rows:
+        checked = f"{row['tasks_held']} of {row['tasks']} tasks held" if row["attempts"] else "not checked yet"
+        hints = f", {row['hints']} hints" if row["hints"] else ""
+        handed = ", handed in" if row["handed_in"] else ""
+        tell(f"{row['exercise']}  {checked}{hints}{handed}")
+
+
+def _row(exercise: Exercise, book: Progress) -> dict[str, object]:
+    checked = book.entry("checks", exercise.number) or {}
+    hints = (book.entry("hints", task.id) or {} for task in exercise.tasks)
+    return {
+        "exercise": exercise.name,
+        "tasks": len(exercise.tasks),
+        "tasks_held": len(checked.get("held", ())),
+        "attempts": checked.get("attempts", 0),
+        "hints": sum(entry.get("shown", 0) for entry in hints),
+        "handed_in": book.entry("hand_ins", exercise.number) is not None,
+    }
+
+
+def _require_attempt(course: Catalogue, exercise: Exercise, book: Progress) -> None:
+    if not (course.root / exercise.master).exists():
+        raise AskedWrongly(
+            f"the solutions are not in {course.root}",
+            hint=f"runstate-lab hint {exercise.tasks[0].id}; solutions are in the kit's repository",
+        )
+    if book.entry("checks", exercise.number) is None:
+        raise AskedWrongly(
+            f"exercise {exercise.number} was never tried here",
+            hint=f"write an answer, save, then: runstate-lab check {exercise.number}",
+        )
+
+
+VERBS = (lab, check, hint, solution, reset, submit, progress)

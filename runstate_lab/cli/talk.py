@@ -10,6 +10,8 @@ from rich.console import Console
 
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.folder import KIT
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,16 @@ class Asked:
     def catalogue(self) -> Catalogue:
         """The catalogue of that folder."""
         return catalogue.load(self.root)
+
+    @property
+    def own_catalogue(self) -> Catalogue:
+        """The same, but never the course inside the package: a learner's work is not there."""
+        if self.root == KIT:
+            raise AskedWrongly(
+                f"no course folder in {Path.cwd()} or above it",
+                hint="runstate-lab lab makes one here; --course DIR names another",
+            )
+        return self.catalogue
 
 
 def talk() -> Console:

@@ -36,6 +36,7 @@ from typing import Any
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
 
 FILE = "catalogue.toml"
+OWN_COPY = "runstate-course"
 MINUTES_AT_MOST = 45
 HINTS = 3
 HEAD: Mapping[str, type] = {"number": str, "name": str, "title": str}
@@ -171,13 +172,14 @@ class Catalogue:
 def find_root(start: Path | None = None, *, or_the_kits: bool = True) -> Path:
     """The course folder: the nearest catalogue at or above `start`, else the kit's.
 
-    A notebook runs in its own folder, so looking upwards finds its course. The
-    last resort is the course inside the installed package, or the checkout.
+    A notebook runs in its own folder, so looking upwards finds its course; then
+    comes the copy that `runstate-lab lab` made here. The last resort is the
+    course inside the installed package, or the checkout.
     """
     here = (start or Path.cwd()).resolve()
     package = Path(__file__).resolve().parents[1]
     kits = (package / "_course", package.parent) if or_the_kits else ()
-    for folder in (here, *here.parents, *kits):
+    for folder in (here, *here.parents, here / OWN_COPY, *kits):
         if (folder / FILE).is_file():
             return folder
     raise AskedWrongly(

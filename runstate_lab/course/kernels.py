@@ -34,6 +34,7 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
 }
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 ADDRESS = re.compile(r"0x[0-9a-f]{6,16}")
 PICTURE = re.compile(r"data:image/[^\"')]+")
 
@@ -66,7 +67,8 @@ def execute(notebook: NotebookNode, *, folder: Path, place: Path, timeout: int =
         try:
             client.execute(env=_environment(scratch))
         except CellExecutionError as error:
-            raise CourseFault(f"a cell failed when run:\n{error}", place=Place(place)) from None
+            words = COLOUR.sub("", str(error)).strip()
+            raise CourseFault(f"a cell failed when run:\n{words}", place=Place(place)) from None
         except CellTimeoutError:
             found = f"a cell took more than {timeout} seconds"
             raise CourseFault(found, place=Place(place)) from None

@@ -132,7 +132,7 @@ def progress_path(root: Path | None = None) -> Path | None:
         return None
 
 
-def progress(root: Path | None = None) -> Progress:
+def progress_of(root: Path | None = None) -> Progress:
     """The learner's progress in a course folder, or in the current one.
 
     In memory, each call within one process gives the same object.

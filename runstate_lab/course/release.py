@@ -49,24 +49,26 @@ keeps a copy of your notebook. Done? `runstate-lab submit 04 --to FOLDER` copies
 Secrets = Mapping[str, Place]
 
 
-def release(catalogue: Catalogue, out: Path, *, wheel: bool = True) -> Path:
+def release(catalogue: Catalogue, out: Path) -> Path:
     """The path of the bundle that was written; nothing is written where it leaks."""
-    if not catalogue.has_solutions:
-        raise AskedWrongly(
-            f"{catalogue.root} holds no solutions, so a leak could not be seen",
-            hint="release from the author's checkout",
-        )
+    _require_solutions(catalogue)
     raise_any(_stale(catalogue))
-    files = bundle_files(catalogue)
-    secrets = secret_lines(catalogue)
-    faults = list(leaks(files, secrets))
-    if wheel and (catalogue.root / "pyproject.toml").exists():
-        faults += leaks(wheel_files(catalogue.root), secrets, inside="wheel")
-    raise_any(faults)
+    files = examine(catalogue)
     out.mkdir(parents=True, exist_ok=True)
     path = out / BUNDLE
     path.write_bytes(zipped(files))
     return path
+
+
+def examine(catalogue: Catalogue) -> dict[str, bytes]:
+    """The bundle's files, after bundle and wheel were searched for secrets."""
+    _require_solutions(catalogue)
+    files, secrets = bundle_files(catalogue), secret_lines(catalogue)
+    faults = list(leaks(files, secrets))
+    if (catalogue.root / "pyproject.toml").exists():
+        faults += leaks(wheel_files(catalogue.root), secrets, inside="wheel")
+    raise_any(faults)
+    return files
 
 
 def bundle_files(catalogue: Catalogue) -> dict[str, bytes]:
@@ -173,6 +175,14 @@ def wheel_files(root: Path) -> dict[str, bytes]:
         (path,) = Path(folder).glob("*.whl")
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _require_solutions(catalogue: Catalogue) -> None:
+    if not catalogue.has_solutions:
+        raise AskedWrongly(
+            f"{catalogue.root} holds no solutions, so a leak could not be seen",
+            hint="release from the author's checkout",
+        )
 
 
 def _stale(catalogue: Catalogue) -> list[CourseFault]:

@@ -100,6 +100,3 @@ def alive() -> None:
         BOUND.gone = BOUND.worker.close()
     if BOUND.gone is not None:
         raise BOUND.gone
-
-
-

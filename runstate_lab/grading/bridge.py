@@ -143,9 +143,7 @@ def _alive(plan: ReferenceCell, cell: Mapping[str, object]) -> dict[str, object]
     }
 
 
-def _outcome(
-    item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport
-) -> Outcome:
+def _outcome(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> Outcome:
     if report.passed and not hasattr(report, "wasxfail"):
         return Verdict.PASS, "", ""
     if hasattr(report, "wasxfail"):
@@ -162,4 +160,10 @@ def _outcome(
         name, text = errors[-1].ename, errors[-1].evalue
         kind = kind_of_name(name, text)
         return Verdict.NOT_GRADED if kind in OURS else Verdict.FAIL, kind, plain(text)
-    return Verdict.FAIL, "wrong", "the cell printed or returned something else"
+    return Verdict.FAIL, "wrong", _printed(item)
+
+
+def _printed(item: pytest.Item) -> str:
+    outputs = item.test_outputs or ()  # type: ignore[attr-defined]
+    words = plain("".join(out.get("text", "") for out in outputs), limit=300)
+    return f"the cell printed: {words}" if words else "the cell printed nothing"

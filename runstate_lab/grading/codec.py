@@ -190,13 +190,14 @@ def _encode_noun(value: object, opaque: Callable[[object], Node], depth: int) ->
     if nouns.members.get(kind.__name__) is kind:
         return ["e", kind.__name__, value.value]  # type: ignore[attr-defined]
     if kind in refusal_classes():
-        words = (value.asked, value.found, value.reason)  # type: ignore[attr-defined]
+        words = [getattr(value, name) for name in ("code", "asked", "found", "reason")]
         if all(type(one) is str for one in words):
-            return ["x", kind.__name__, value.code, *map(_encode_text, words)]  # type: ignore[attr-defined]
+            return ["x", kind.__name__, *map(_encode_text, words)]
     if nouns.values.get(kind.__name__) is kind:
         fields = [(getattr(value, name, _NotPlain), hint) for name, hint in field_hints(kind)]
         if all(fits(one, hint) for one, hint in fields):
-            return _encode_all(["c", kind.__name__], [one for one, _ in fields], value, opaque, depth)
+            parts = [one for one, _ in fields]
+            return _encode_all(["c", kind.__name__], parts, value, opaque, depth)
     if kind is nouns.trace:
         return _encode_all(["q"], list(value), value, opaque, depth)  # type: ignore[call-overload]
     for name, table in nouns.tables.items():
@@ -348,4 +349,5 @@ def _build(noun: type, values: list[object]) -> object:
     try:
         return noun(*values)
     except Refusal as refusal:
-        raise CodecError(f"a {noun.__name__} that its own class refuses: {refusal.reason}") from None
+        found = refusal.reason
+        raise CodecError(f"a {noun.__name__} that its own class refuses: {found}") from None

@@ -18,7 +18,6 @@ import platform
 import stat
 import struct
 import sys
-import sysconfig
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +60,9 @@ REFUSED = {
         "sched_setparam": 142, "sched_setscheduler": 144, "sched_setaffinity": 203,
         "sched_setattr": 314, "ioprio_set": 251, "migrate_pages": 256, "move_pages": 279,
     },
-    "network": {"socket": 41, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427},
+    "network": {
+        "socket": 41, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
+    },
     "memory beyond the limit": {
         "memfd_create": 319, "memfd_secret": 447, "userfaultfd": 323, "msgget": 68,
         "semget": 64, "shmget": 29, "mq_open": 240, "mq_unlink": 241,
@@ -151,8 +152,9 @@ def confine(readable: Iterable[str], writable: Iterable[str]) -> tuple[str, ...]
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise Unconfinable(f"no walls are known for {sys.platform} on {platform.machine()}")
     kernel = ctypes.CDLL(None, use_errno=True)
-    if kernel.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) or kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-        raise Unconfinable("this kernel does not take no_new_privs")
+    for option, value in ((PR_SET_PDEATHSIG, SIGKILL), (PR_SET_NO_NEW_PRIVS, 1)):
+        if kernel.prctl(option, value, 0, 0, 0):
+            raise Unconfinable(f"this kernel does not take prctl {option}")
     _drop_capabilities(kernel)
     version = _landlock(kernel, [*readable], [*writable])
     _seccomp(kernel, assemble(os.getpid()))
@@ -172,11 +174,8 @@ def readable_paths(library: Path) -> tuple[str, ...]:
 
     Never the checkout around the kit: tests and solutions lie beside it.
     """
-    names = ("stdlib", "platstdlib")
-    found = [sysconfig.get_path(name) for name in names] + [os.path.dirname(os.__file__)]
-    shared = sysconfig.get_config_var("LIBDIR")
-    kept = [*found, *SYSTEM_FILES, str(library), *([shared] if shared else [])]
-    return tuple(dict.fromkeys(kept))
+    python = (os.path.dirname(os.__file__), os.path.join(sys.base_exec_prefix, "lib"))
+    return tuple(dict.fromkeys((*python, *SYSTEM_FILES, str(library))))
 
 
 def assemble(process: int) -> list[Instruction]:

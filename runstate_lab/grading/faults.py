@@ -162,7 +162,7 @@ def student_error(raised: Raised) -> StudentError:
     Names are compared with fixed tables, so a student's class that is called
     SystemExit or Skipped stays an ordinary failure.
 
-    >>> claim = RefusalClaim("RevisionConflict", "revision_conflict", "to write", "revision 5", "no")
+    >>> claim = RefusalClaim("RevisionConflict", "revision_conflict", "a", "revision 5", "c")
     >>> error = student_error(Raised("RevisionConflict", refusal=claim))
     >>> isinstance(error, RuntimeError), error.code, error.found
     (True, 'revision_conflict', 'revision 5')

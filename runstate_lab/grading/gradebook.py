@@ -29,7 +29,7 @@ COLUMNS = (
     "submission",
     "seed",
 )
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA = ("=", "+", "-", "@", "\t", "\n")
 
 
 def row(record: Record) -> dict[str, object]:
@@ -48,7 +48,8 @@ def cell(value: object) -> str:
     >>> cell("=1+1"), cell(None), cell(2)
     ("'=1+1", '', '2')
     """
-    text = "" if value is None else str(value)
+    # A lone carriage return would not be quoted, and end the row for a reader.
+    text = "" if value is None else "\n".join(str(value).splitlines())
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

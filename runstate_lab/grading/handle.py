@@ -84,7 +84,8 @@ class Handle:
     __neg__ = __pos__ = __abs__ = __invert__ = _refused("arithmetic")
     __enter__ = __exit__ = _refused("a with block")
     __await__ = __aiter__ = __anext__ = __aenter__ = __aexit__ = _refused("waiting")
-    __copy__ = __deepcopy__ = __reduce__ = __reduce_ex__ = _refused("a copy")  # type: ignore[assignment]
+    __copy__ = __deepcopy__ = __reduce__ = _refused("a copy")  # type: ignore[assignment]
+    __reduce_ex__ = _refused("a copy")  # type: ignore[assignment]
     __instancecheck__ = __subclasscheck__ = _refused("an instance check")
 
 

@@ -33,6 +33,8 @@ PRINTABLE = frozenset(
     for name, value in vars(module).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
+# What a stub says, also one that was moved or given a comment.
+STUB = re.compile(r"NotImplementedError: exercise \d\d\.\d")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -50,6 +52,8 @@ def kind_of(error: BaseException) -> tuple[str, str]:
         return "wrong", ""
     if error.type_name == "MemoryError":
         return "memory", ""
+    if STUB.match(str(error)):
+        return "not-answered", ""
     return "raised", error.type_name if error.type_name in PRINTABLE else ""
 
 
@@ -60,6 +64,8 @@ def kind_of_name(name: str, text: str) -> str:
     ('timeout', 'wrong')
     >>> kind_of_name("StudentError", "MemoryError: "), kind_of_name("NameError", "")
     ('memory', 'name-missing')
+    >>> kind_of_name("StudentNotImplementedError", "NotImplementedError: exercise 04.1: apply")
+    'not-answered'
     """
     if name in CODE_OF_NAME:
         return CODE_OF_NAME[name]
@@ -68,7 +74,8 @@ def kind_of_name(name: str, text: str) -> str:
     if name in ("NameError", "NameMissing"):
         return "name-missing"
     if name.startswith("Student"):
-        return "memory" if text.startswith("MemoryError") else "raised"
+        stub = "not-answered" if STUB.match(text) else "raised"
+        return "memory" if text.startswith("MemoryError") else stub
     return "timeout" if name == "KeyboardInterrupt" else "wrong"
 
 

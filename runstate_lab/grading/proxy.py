@@ -37,17 +37,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
 
-from runstate_lab.errors import Refusal
-from runstate_lab.grading import codec
+from runstate_lab.grading import claims, codec
 from runstate_lab.grading.channel import KEPT_TEXT, Channel
 from runstate_lab.grading.codec import CodecError, Limits, Node
 from runstate_lab.grading.faults import (
-    HandleMisuse,
     NameMissing,
     OutOfMemory,
     ProtocolViolation,
     Raised,
-    RefusalClaim,
     StudentError,
     StudentTimeout,
     WorkerGone,
@@ -57,9 +54,9 @@ from runstate_lab.grading.handle import Callback, Handle, number_of
 from runstate_lab.grading.nouns import book
 
 LEVELS = ("none", "confined")
+GRADE = Limits()
 KINDS = ("class", "generator", "callable", "iterator", "object")
 DEEPEST_CALLS = 20
-LONGEST_TEXT = 4000
 START_SECONDS = 20.0
 
 
@@ -85,7 +82,7 @@ class Student:
         scratch: Path | None = None,
         memory: int = 2 << 30,
         callbacks: int = 10_000,
-        limits: Limits = Limits(),
+        limits: Limits = GRADE,
     ) -> None:
         if level not in LEVELS:
             raise ValueError(f"asked for level {level!r}, found {LEVELS}\nhint: use one of these")
@@ -219,8 +216,8 @@ class Student:
             match message:
                 case ["ret", str(found), tree] if found == nonce:
                     return self._decode(tree)
-                case ["exc", str(found), *claims] if found == nonce:
-                    self._raise(claims)
+                case ["exc", str(found), *claimed] if found == nonce:
+                    self._raise(claimed)
                 case ["call", int(number), int(lent), str(method), args, kwargs]:
                     self._answer(number, lent, method, args, kwargs)
                 case ["ret" | "exc", *_]:
@@ -237,14 +234,19 @@ class Student:
             self._fail(StudentTimeout(f"no answer within {self.call_timeout:g} s"))
         except WorkerGone as gone:
             self._fail(gone)
+        except KeyboardInterrupt:
+            # The answer may still come; it must not be taken for the next one's.
+            self.dead = StudentTimeout("interrupted while it was asked")
+            self._channel.kill()
+            raise
 
     def _fail(self, gone: WorkerGone) -> NoReturn:
         self.dead = gone
         self._channel.kill()
         raise gone
 
-    def _raise(self, claims: list[Node]) -> NoReturn:
-        raised = _raised(claims)
+    def _raise(self, claimed: list[Node]) -> NoReturn:
+        raised = claims.read(claimed)
         if raised is None:
             self._fail(ProtocolViolation("a malformed exception"))
         if raised.type_name == "MemoryError":
@@ -268,7 +270,7 @@ class Student:
         try:
             answer = function(*given, **named)
         except Exception as error:  # the student's code may catch what ours raises
-            reply = ["fail", number, *_claims(error)]
+            reply = ["fail", number, *claims.write(error)]
         else:
             reply = ["done", number, self._encode(answer)]
         finally:
@@ -314,33 +316,3 @@ class Student:
             case "g", [int(token)] if token in self._contexts:
                 return self._contexts[token]
         raise CodecError("an unknown tag")
-
-
-def _raised(claims: list[Node]) -> Raised | None:
-    match claims:
-        case [str(name), list(ancestry), str(message), str(trace), refusal]:
-            claim = _refusal_claim(refusal)
-            plain = all(type(one) is str for one in ancestry) and len(ancestry) <= 20
-            if plain and (refusal is None) == (claim is None):
-                words = [_readable(one) for one in (name, message, trace)]
-                return Raised(words[0], tuple(map(str, ancestry)), words[1], words[2], claim)
-    return None
-
-
-def _refusal_claim(refusal: Node) -> RefusalClaim | None:
-    match refusal:
-        case [str(name), str(code), str(asked), str(found), str(reason)]:
-            return RefusalClaim(name, code, *map(_readable, (asked, found, reason)))
-    return None
-
-
-def _readable(text: str) -> str:
-    # A lone surrogate would break whoever writes the report.
-    return text[:LONGEST_TEXT].encode("utf-8", "backslashreplace").decode()
-
-
-def _claims(error: Exception) -> list[Node]:
-    refusal = None
-    if isinstance(error, Refusal):
-        refusal = [type(error).__name__, error.code, error.asked, error.found, error.reason]
-    return [type(error).__name__, str(error)[:500], refusal]

@@ -1,39 +1,32 @@
 """Grading. A class: every submission gets a verdict, and nothing stops the rest.
 
-One fresh subprocess per submission, started from a small pool of threads and
-ended by the clock where it does not end itself. What it leaves is a record,
-moved into place in one step, so that a reader never sees half of one.
+A small pool of threads sends one submission after the other to a process of
+its own. Each gives a record, and a regrade does again only what has changed.
+Our own solutions are graded first: where they fail, nothing else is graded.
 
-What is not here: one submission (see `session`).
+What is not here: the process of one submission (see `dispatch`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from runstate_lab.course import catalogue
+from runstate_lab.course.faults import CourseFault, raise_any
 from runstate_lab.grading import feedback, gradebook
+from runstate_lab.grading.dispatch import read_record, run_job, write_file
 from runstate_lab.grading.exercise import GradedExercise, course_root, load_exercise
 from runstate_lab.grading.handed import Handed, Unexpected, look
+from runstate_lab.grading.isolation import Isolation, measure, require
 from runstate_lab.grading.session import Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
-from runstate_lab.grading.verdict import OURS, Record, Verdict, from_json, sentence, to_json
-from runstate_lab.grading.walls import Walls, measured_walls
+from runstate_lab.grading.verdict import OURS, Record, Verdict, to_json
 
 WALL_SECONDS = 300.0
-LOG_BYTES = 64 * 1024
-PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 Progress = Callable[[int, int, Record], None]
 
@@ -94,18 +87,21 @@ def grade(
     chosen = (catalogue.load(root).exercise(exercise).name,) if exercise else known
     handed, unexpected = look(Path(submissions).absolute(), known, chosen)
     exercises = {name: load_exercise(root, name) for name in {row.exercise for row in handed}}
-    walls = measured_walls(level, root / "solutions")
-    batch = Batch(root, folder, level, seed, walls.sentence, wall_seconds, force)
+    isolation = measure(level, hidden=root / "solutions")
+    require(isolation, level)
+    batch = Batch(root, folder, level, seed, isolation.summary, wall_seconds, force)
     kept, todo = _sort_out(handed, exercises, batch)
+    touched = sorted({row.exercise for row in todo})
+    _refuse_broken([exercises[name] for name in touched], batch, max(1, jobs))
     records = list(kept.values())
     for record in _graded(todo, exercises, batch, max(1, jobs)):
         records.append(record)
         if progress is not None:
             progress(len(records), len(handed), record)
     report = ClassReport(
-        tuple(gradebook.ordered(records)), unexpected, walls.sentence, len(kept), folder
+        tuple(gradebook.ordered(records)), unexpected, isolation.summary, len(kept), folder
     )
-    _write_pages(report, walls)
+    _write_pages(report, isolation)
     return report
 
 
@@ -117,7 +113,7 @@ def record_path(out: Path, handed: Handed) -> Path:
 def read_records(out: Path | str) -> tuple[Record, ...]:
     """All records of an earlier grading, by student and exercise."""
     paths = sorted(Path(out).glob("records/*/*.json"))
-    found = [_read_record(path) for path in paths]
+    found = [read_record(path) for path in paths]
     return tuple(gradebook.ordered(record for record in found if record is not None))
 
 
@@ -127,7 +123,7 @@ def _sort_out(
     kept: dict[Handed, Record] = {}
     todo: list[Handed] = []
     for row in handed:
-        record = None if batch.force else _read_record(record_path(batch.out, row))
+        record = None if batch.force else read_record(record_path(batch.out, row))
         if record is not None and _unchanged(record, row, exercises[row.exercise], batch):
             kept[row] = record
         else:
@@ -144,14 +140,6 @@ def _unchanged(record: Record, row: Handed, exercise: GradedExercise, batch: Bat
     return record.key() == wanted and record.reason_code not in OURS
 
 
-def _read_record(path: Path) -> Record | None:
-    try:
-        return from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError, KeyError):
-        # A record that cannot be read is made again.
-        return None
-
-
 def _graded(
     todo: list[Handed], exercises: dict[str, GradedExercise], batch: Batch, jobs: int
 ) -> Iterator[Record]:
@@ -166,109 +154,53 @@ def _graded(
 
 
 def _one(row: Handed, exercise: GradedExercise, batch: Batch) -> Record:
-    with _scratch() as folder:
-        log = folder / "log"
-        result = folder / "record.json"
-        job = Job(
-            root=str(batch.root),
-            exercise=row.exercise,
-            student=row.student,
-            path=str(row.path),
-            level=batch.level,
-            isolation=batch.isolation,
-            seed=batch.seed,
-            result=str(result),
-        )
-        (folder / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
-        code = _run(folder, log, batch.wall_seconds)
-        record = _read_record(result)
-        if record is None:
-            record = _no_record(job, exercise, code)
-        _write(record_path(batch.out, row), json.dumps(to_json(record), indent=1, ensure_ascii=False))
-        if record.reason_code in OURS:
-            tail = log.read_bytes()[-LOG_BYTES:] if log.is_file() else b""
-            path = record_path(batch.out, row).with_suffix(".log")
-            _write(path, tail.decode("utf-8", "replace"))
+    path = record_path(batch.out, row)
+    record, log = run_job(_job(row, batch), exercise, batch.wall_seconds)
+    write_file(path, json.dumps(to_json(record), indent=1, ensure_ascii=False) + "\n")
+    if log:
+        write_file(path.with_suffix(".log"), log)
     return record
 
 
-def _run(folder: Path, log: Path, seconds: float) -> str:
-    command = [sys.executable, "-m", "runstate_lab.grading.session", str(folder / "job.json")]
-    search = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(search), "TMPDIR": str(folder)}
-    with log.open("wb") as stream:
-        child = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            child.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            return "grader-time"
-        finally:
-            _end(child)
-    return "grader"
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    # The whole group: a session that hung may have left helpers behind.
-    try:
-        os.killpg(child.pid, signal.SIGKILL)
-    except (AttributeError, ProcessLookupError, PermissionError):
-        child.kill()
-    child.wait()
-
-
-def _no_record(job: Job, exercise: GradedExercise, code: str) -> Record:
-    try:
-        submission = digest(read_bytes(Path(job.path)))
-    except Unreadable:
-        submission = ""
-    return Record(
-        student=job.student,
-        exercise=job.exercise,
-        exercise_version=exercise.version,
-        submission=submission,
-        seed=job.seed,
-        level=job.level,
-        isolation=job.isolation,
-        verdict=Verdict.NOT_GRADED,
-        points=None,
-        max_points=exercise.points,
-        reason_code=code,
-        reason=sentence(code),
+def _job(row: Handed, batch: Batch) -> Job:
+    return Job(
+        root=str(batch.root),
+        exercise=row.exercise,
+        student=row.student,
+        path=str(row.path),
+        level=batch.level,
+        isolation=batch.isolation,
+        seed=batch.seed,
     )
 
 
-def _write_pages(report: ClassReport, walls: Walls) -> None:
+def _refuse_broken(exercises: Iterable[GradedExercise], batch: Batch, jobs: int) -> None:
+    """Grades our own solutions first: where they fail, no grade would mean much."""
+
+    def own(exercise: GradedExercise) -> Record:
+        row = Handed("our own solution", exercise.name, exercise.notebook)
+        return run_job(_job(row, batch), exercise, batch.wall_seconds)[0]
+
+    with ThreadPoolExecutor(jobs) as pool:
+        records = list(pool.map(own, exercises))
+    raise_any(
+        [
+            CourseFault(
+                f"our own solution of {record.exercise} is {record.verdict}: {record.reason}",
+                hint="mend the exercise and build it again before grading",
+            )
+            for record in records
+            if record.verdict is not Verdict.PASS
+        ]
+    )
+
+
+def _write_pages(report: ClassReport, isolation: Isolation) -> None:
     out = report.out
-    _write(out / "gradebook.csv", gradebook.as_csv(report.records))
-    _write(out / "gradebook.json", gradebook.as_json(report.records))
+    write_file(out / "gradebook.csv", gradebook.as_csv(report.records))
+    write_file(out / "gradebook.json", gradebook.as_json(report.records))
     for student, page in feedback.student_pages(report.records).items():
-        _write(out / "feedback" / f"{student}.html", page)
-    page = feedback.index_page(report.records, report.unexpected, walls.sentence)
-    _write(out / "index.html", page)
-    _write(out / "isolation.json", json.dumps(walls.measured, indent=1) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.new")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="runstate-grade-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
+        write_file(out / "feedback" / f"{student}.html", page)
+    page = feedback.index_page(report.records, report.unexpected, report.isolation)
+    write_file(out / "index.html", page)
+    write_file(out / "isolation.json", json.dumps(isolation.record(), indent=1) + "\n")

@@ -38,6 +38,7 @@ from runstate_lab.grading.verdict import (
 )
 
 CELL_SECONDS = 30
+RESULT = "record.json"
 QUIET = {
     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     "RUNSTATE_PROGRESS": "off",
@@ -57,9 +58,23 @@ class Job:
     level: str
     isolation: str
     seed: int
-    result: str
     call_seconds: float = 3.0
     worker_seconds: float = 20.0
+
+    def blank(self) -> Record:
+        """The record of this job before anything is known."""
+        return Record(
+            student=self.student,
+            exercise=self.exercise,
+            exercise_version="",
+            submission="",
+            seed=self.seed,
+            level=self.level,
+            isolation=self.isolation,
+            verdict=Verdict.NOT_GRADED,
+            points=None,
+            max_points=0,
+        )
 
 
 @dataclass(frozen=True)
@@ -72,10 +87,7 @@ class Flaw:
 
 def grade_one(job: Job, folder: Path) -> Record:
     """The record of one submission; `folder` is a scratch folder of ours."""
-    empty = Record(
-        job.student, job.exercise, "", "", job.seed, job.level, job.isolation,
-        Verdict.NOT_GRADED, None, 0,
-    )  # fmt: skip
+    empty = job.blank()
     try:
         exercise = load_exercise(Path(job.root), job.exercise)
         empty = replace(empty, exercise_version=exercise.version, max_points=exercise.points)
@@ -197,15 +209,15 @@ def main(job_path: str) -> None:
     for name in NOISY:
         os.environ.pop(name, None)
     os.environ.update(QUIET)
+    # An optional URI grammar that jsonschema would spend a second on, per notebook.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     path = Path(job_path)
     folder = path.parent / "work"
     folder.mkdir()
     for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
         os.environ[name] = str(path.parent / name.lower())
-    job = Job(**json.loads(path.read_text(encoding="utf-8")))
-    record = grade_one(job, folder)
-    text = json.dumps(to_json(record), indent=1, ensure_ascii=False)
-    Path(job.result).write_text(text + "\n", encoding="utf-8")
+    record = grade_one(Job(**json.loads(path.read_text(encoding="utf-8"))), folder)
+    path.with_name(RESULT).write_text(json.dumps(to_json(record)), encoding="utf-8")
 
 
 if __name__ == "__main__":

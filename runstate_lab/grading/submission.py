@@ -96,12 +96,11 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         code = "symlink" if error.errno == errno.ELOOP else "unreadable"
         raise Unreadable(code) from None
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise Unreadable("not-a-file")
     with os.fdopen(descriptor, "rb") as stream:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise Unreadable("not-a-file")
-        if status.st_size > SIZE_LIMIT:
-            raise Unreadable("too-big")
         content = stream.read(SIZE_LIMIT + 1)
     if len(content) > SIZE_LIMIT:
         raise Unreadable("too-big")

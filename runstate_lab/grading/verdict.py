@@ -92,7 +92,10 @@ OURS = frozenset(
 
 @dataclass(frozen=True)
 class Case:
-    """One planned check of a task; a held-back one never carries a message."""
+    """One planned check of a task.
+
+    The message of a held-back one is at most the name of a known exception.
+    """
 
     title: str
     visible: bool
@@ -183,7 +186,7 @@ def grade_task(
     elif ours is not None:
         verdict, code = Verdict.NOT_GRADED, ours.kind
     elif first is not None:
-        verdict, code, detail = Verdict.FAIL, first.kind, first.title
+        verdict, code, detail = Verdict.FAIL, first.kind, f"first in “{first.title}”"
     else:
         verdict, code = Verdict.PASS, ""
     points = {Verdict.PASS: max_points, Verdict.FAIL: 0, Verdict.NOT_GRADED: None}[verdict]

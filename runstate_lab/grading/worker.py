@@ -14,12 +14,10 @@ What is not here: any expected value, any verdict, any test.
 
 from __future__ import annotations
 
-import builtins
 import linecache
 import os
 import sys
 import threading
-import traceback
 import types
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
@@ -31,12 +29,10 @@ if __name__ == "__main__":
     # The checkout is on the path only until the kit is imported: tests lie in it.
     sys.path.insert(0, str(LIBRARY.parent))
 
-from runstate_lab.errors import Refusal  # noqa: E402
-from runstate_lab.grading import codec, confine  # noqa: E402
-from runstate_lab.grading.faults import refusal_class, refusal_classes  # noqa: E402
+from runstate_lab.grading import claims, codec, confine  # noqa: E402
+from runstate_lab.grading.faults import Raised  # noqa: E402
 from runstate_lab.grading.nouns import book  # noqa: E402
 
-LONGEST_TEXT = 2000
 TRUSTING = codec.Limits(1 << 30, 200, 10_000_000, 1 << 20)
 
 
@@ -76,9 +72,10 @@ class Worker:
             reply = ["ret", nonce, self.encode(self.operations[operation](*operands))]
             frame = codec.frame(reply)
             if len(frame) > self.limits.max_bytes:
-                raise codec.CodecError(f"a value of {len(frame)} bytes, limit {self.limits.max_bytes}")
+                found, limit = len(frame), self.limits.max_bytes
+                raise codec.CodecError(f"a value of {found} bytes, limit {limit}")
         except BaseException as error:  # whatever a student raises is an answer
-            frame = codec.frame(["exc", nonce, *_claims(error)])
+            frame = codec.frame(["exc", nonce, *claims.write(error)])
         self.send(frame)
 
     def start(
@@ -124,7 +121,7 @@ class Worker:
             if message[0] == "done" and message[1] == number:
                 return self.decode(message[2])
             if message[0] == "fail" and message[1] == number:
-                raise _raised(message[2], message[3], message[4])
+                raise claims.rebuilt(claims.read(message[2:]) or Raised("RuntimeError"))
             self.answer(message)
 
     def encode(self, value: object) -> codec.Node:
@@ -215,46 +212,6 @@ def _kind(value: object) -> str:
     if callable(value):
         return "callable"
     return "iterator" if isinstance(value, Iterator) else "object"
-
-
-def _claims(error: BaseException) -> list[codec.Node]:
-    kind = type(error)
-    ancestry = [one.__name__[:100] for one in kind.__mro__ if issubclass(one, BaseException)]
-    refusal = None
-    if kind in refusal_classes():
-        words = [_short(word) for word in (error.asked, error.found, error.reason)]  # type: ignore[attr-defined]
-        refusal = [kind.__name__, error.code, *words]  # type: ignore[attr-defined]
-    return [kind.__name__[:100], ancestry[:20], _words(error), _trace(error), refusal]
-
-
-def _words(error: BaseException) -> str:
-    try:
-        return _short(str(error))
-    except BaseException:  # a student's __str__ may raise anything
-        return ""
-
-
-def _trace(error: BaseException) -> str:
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.filename[:6] == "<cell "]
-    lines = traceback.format_list(frames[-6:])
-    if isinstance(error, SyntaxError):
-        lines += [f"  line {error.lineno}: {error.text}"]
-    return _short("".join(lines))
-
-
-def _short(text: object) -> str:
-    cut = str(text)[:LONGEST_TEXT]
-    return cut.encode("utf-8", "backslashreplace").decode()
-
-
-def _raised(name: str, message: str, refusal: list[str] | None) -> BaseException:
-    if refusal is not None:
-        known = refusal_class(refusal[0], refusal[1]) or Refusal
-        return known(refusal[2], refusal[3], reason=refusal[4])
-    kind = getattr(builtins, name, RuntimeError)
-    if isinstance(kind, type) and issubclass(kind, Exception):
-        return kind(message)
-    return RuntimeError(f"{name}: {message}")
 
 
 def _pipes() -> tuple[int, int]:

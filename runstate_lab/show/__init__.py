@@ -7,6 +7,7 @@ For lesson authors, one line each (make it the last line of a cell):
     status_chart(state, history=store.trace)    with the path that was travelled
     status_chart("completed", refused=("run_started", "illegal_transition"))
     chart(store)                                state, path and last refusal at once
+    chart(store, rules=RULES)                   what the store did against these rules
     space_time(store.trace)                     who proposed what, and what became of it
     space_time([Move("A", 1, "read", seen=4), Move("A", 2, "submit", value="tests=passed",
                 seen=4, after=5)])              the same from plain rows
@@ -17,7 +18,9 @@ A picture `p` gives `p.svg()`, `p.text()` (read it aloud), `p.table()` (pandas);
 pandas DataFrame with a caption; `str(table)` is its text twin.
 
 What is not here: live widgets (they repeat these pictures), and the rules
-themselves: every arrow is derived from `runstate_lab.rules`.
+themselves: every arrow is derived from `runstate_lab.rules`. After a change of
+the rules or of a picture, `python -m runstate_lab.show.builtin` draws the
+cached pictures again.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ NODES: dict[Form, dict[str, str]] = {
         "color": palette.LINE, "fontcolor": palette.INK, "fontsize": str(palette.BODY),
     },
     Form.COMMIT: {
-        "shape": "circle", "style": "filled", "fillcolor": palette.ACCENT, "color": palette.ACCENT,
+        "shape": "circle", "style": "filled", "fillcolor": palette.COMMIT, "color": palette.COMMIT,
         "fontcolor": palette.ON_ACCENT, "fontname": "Helvetica-Bold",
         "fontsize": str(palette.SMALL),
     },
@@ -175,7 +175,7 @@ class _Writer:
         return place | {"lp": self.at(arrow.label_at or middle)}
 
     def lane(self, lane: Lane) -> None:
-        top, bottom = 22.0, self.height - 8
+        middle, top, bottom = 22.0, 42.0, self.height - 8
         name = lane.label or lane.name
         ends = [self.unique("lane", f"{lane.name}_{end}") for end in ("top", "bottom")]
         for end, y in zip(ends, (top, bottom), strict=True):
@@ -187,7 +187,7 @@ class _Writer:
         shown = f"{name}\n{lane.note}" if lane.note else name
         wide = max(72.0, width(shown, palette.BODY, bold=True) + 20)
         self.graph.node(
-            f"{ends[0]}_head", label=plain(shown), pos=self.at((lane.x, top)), fixedsize="true",
+            f"{ends[0]}_head", label=plain(shown), pos=self.at((lane.x, middle)), fixedsize="true",
             width=f"{wide / 72:.3f}", height=f"{38 / 72:.3f}",
             **{"class": "rs_head"}, **NODES[Form.BOX] | {"fontname": "Helvetica-Bold"},
         )

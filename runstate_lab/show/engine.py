@@ -27,6 +27,7 @@ CACHE = Path(__file__).with_name("cache")
 PROGRAM = "graphviz-pure"
 SVG = "http://www.w3.org/2000/svg"
 SHAPES = {"path", "polygon", "polyline", "ellipse"}
+LAYERS = ("edge", "rs_legal", "rs_taken", "rs_refused", "node")
 SECONDS = 30
 
 ElementTree.register_namespace("", SVG)
@@ -102,13 +103,14 @@ def dress(svg: str, *, name: str, inline: bool, prefix: str = "rs") -> str:
         root.set(side, root.get(side, "0").removesuffix("pt"))
     root.set("role", "img")
     root.set("aria-label", name)
-    root.set("class", f"{prefix}_picture")
+    root.set("class", "rs_picture")
     for group in root.iter(f"{{{SVG}}}g"):
-        _rename(group, prefix)
         for title in group.findall(f"{{{SVG}}}title"):
             group.remove(title)
+    _order(root)
     _ground(root, inline)
     for part in root.iter():
+        _rename(part, prefix)
         _refine(part)
         if inline:
             _theme(part)
@@ -141,10 +143,26 @@ def _spare(source: str) -> str:
     return str(spare.render(source, format="svg"))
 
 
-def _rename(group: ElementTree.Element, prefix: str) -> None:
-    if prefix != "rs":
-        for key in ("id", "class"):
-            group.set(key, re.sub(r"\brs_", f"{prefix}_", group.get(key, "")))
+def _rename(part: ElementTree.Element, prefix: str) -> None:
+    if not part.get("id", "rs_").startswith("rs_"):
+        # Graphviz numbers what has no id; two pictures on a page would clash.
+        del part.attrib["id"]
+    for key in ("id", "class"):
+        if part.get(key):
+            part.set(key, re.sub(r"\brs_", f"{prefix}_", part.get(key, "")))
+
+
+def _order(root: ElementTree.Element) -> None:
+    # Graphviz draws arrows by their tails; what stands out must lie on top.
+    for group in root.findall(f"{{{SVG}}}g"):
+        layers = [_layer(part.get("class", "")) for part in group]
+        ordered = sorted(zip(layers, range(len(layers)), group, strict=True), key=lambda one: one[:2])
+        group[:] = [part for _, _, part in ordered]
+
+
+def _layer(name: str) -> int:
+    found = [place for place, word in enumerate(LAYERS, 1) if word in name.split()]
+    return found[-1] if found else 0
 
 
 def _ground(root: ElementTree.Element, inline: bool) -> None:

@@ -17,6 +17,10 @@ import pandas
 from runstate_lab.show.parts import one_line
 
 
+# JupyterLab sets every cell to the right, which suits numbers, not sentences.
+LEFT = ' style="text-align: left"'
+
+
 class CaptionedFrame(pandas.DataFrame):
     """A DataFrame that keeps its caption when it is filtered or sorted."""
 
@@ -44,11 +48,11 @@ class CaptionedFrame(pandas.DataFrame):
         return self.text()
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in self.columns)
+        head = "".join(f'<th scope="col"{LEFT}>{_safe(name)}</th>' for name in self.columns)
         body = "\n".join(_row(row) for row in self.itertuples(index=False, name=None))
         caption = _safe(getattr(self, "caption", "") or "Table")
         return (
-            f'<table class="rs_table">\n<caption>{caption}</caption>\n'
+            f'<table class="rs_table">\n<caption{LEFT}>{caption}</caption>\n'
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
         )
 
@@ -68,8 +72,8 @@ def captioned(
 
 def _row(row: Sequence[object]) -> str:
     first, *rest = row
-    cells = "".join(f"<td>{_safe(cell)}</td>" for cell in rest)
-    return f'<tr><th scope="row">{_safe(first)}</th>{cells}</tr>'
+    cells = "".join(f"<td{LEFT}>{_safe(cell)}</td>" for cell in rest)
+    return f'<tr><th scope="row"{LEFT}>{_safe(first)}</th>{cells}</tr>'
 
 
 def _safe(cell: object) -> str:

@@ -98,7 +98,13 @@ def _step(play: steps.Play) -> Plain:
     }[column.action]
     who = f"{column.actor}, the {desk.writer.name},"
     said = f"{who} {did}{_answered(desk, column)}."
-    row = [str(column.number), f"{column.actor} {desk.writer.name}", did, _reason(desk), str(column.revision)]
+    row = [
+        str(column.number),
+        f"{column.actor} {desk.writer.name}",
+        did,
+        _reason(desk),
+        str(column.revision),
+    ]
     return {"said": said, "row": row, "short": _short(column), "marks": lanes.marks(column)}
 
 
@@ -108,7 +114,9 @@ def _answered(desk: steps.Desk, column: lanes.Column) -> str:
     if desk.answer is None:
         return ""
     remark = column.remark.replace("\n", " ")
-    return f": accepted at revision {column.revision}" + (f"; {remark}, and nobody was told" if remark else "")
+    return f": accepted at revision {column.revision}" + (
+        f"; {remark}, and nobody was told" if remark else ""
+    )
 
 
 def _reason(desk: steps.Desk) -> str:
@@ -142,7 +150,9 @@ def _verdict(play: steps.Play) -> tuple[str, str]:
     desks, lost = play.desks.values(), play.lost()
     if lost:
         return f"{len(lost)} of {len(desks)} results lost", "lost"
-    strangers = [desk for desk in desks if not desk.writer.rightful and isinstance(desk.answer, RunState)]
+    strangers = [
+        desk for desk in desks if not desk.writer.rightful and isinstance(desk.answer, RunState)
+    ]
     counts = (
         (len(strangers), "accepted from the wrong writer", "lost"),
         (sum(map(steps.stale, desks)), "decided on old facts", "lost"),
@@ -161,9 +171,12 @@ def _refused(desks: Iterable[steps.Desk], word: str) -> int:
 def _outcome(play: steps.Play) -> str:
     held = [desk.writer.claim for desk in play.desks.values() if desk.writer.holds(play.state)]
     both = len(play.desks)
-    return f"{len(held)} of {both} results in the state" + (f" ({held[0]})" if len(held) == 1 else "")
+    return f"{len(held)} of {both} results in the state" + (
+        f" ({held[0]})" if len(held) == 1 else ""
+    )
 
 
 def _says(state: RunState) -> str:
     status = "" if state.status is RunStatus.RUNNING else f", status {state.status}"
-    return f"State: revision {state.revision}{status}, {', '.join(map(str, state.facts))}."
+    facts = ", ".join(map(str, state.facts)) or "no facts yet"
+    return f"State: revision {state.revision}{status}, {facts}."

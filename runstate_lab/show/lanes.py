@@ -93,7 +93,11 @@ def _arrow(column: Column, x: int, lane: int) -> Marks:
         arrow = (line(x, near, x, far, "accepted"), head(x, far, towards, "accepted"))
         return (*arrow, *_pill(x, column.revision, "pill-new"))
     stop = LANES["store"] + side * 22
-    return (line(x, near, x, stop, "refused"), head(x, stop - side * 6, towards, "refused"), _cross(x, stop + side * 16))
+    return (
+        line(x, near, x, stop, "refused"),
+        head(x, stop - side * 6, towards, "refused"),
+        _cross(x, stop + side * 16),
+    )
 
 
 def _words(column: Column, x: int, lane: int) -> Marks:
@@ -115,7 +119,10 @@ def _words(column: Column, x: int, lane: int) -> Marks:
 
 def _pill(x: int, revision: int, role: str) -> Marks:
     y = LANES["store"]
-    return (box(x - 14, y - 12, 28, 24, role, corner=12), text(x, y + 5, str(revision), "pill-text"))
+    return (
+        box(x - 14, y - 12, 28, 24, role, corner=12),
+        text(x, y + 5, str(revision), "pill-text"),
+    )
 
 
 def _cross(x: int, y: int) -> Mark:

@@ -11,11 +11,12 @@ What is not here: what a widget shows (see `widget` and `form`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import anywidget
 import traitlets
 
-from runstate_lab.show.marks import FRONT
+from runstate_lab.show.marks import FRONT, still, text
 
 Listener = Callable[["Live"], object]
 
@@ -35,15 +36,60 @@ def style(*parts: str) -> str:
     return "\n".join((FRONT / part).read_text("utf-8") for part in parts)
 
 
+class Askew(ValueError):
+    """A call that a widget cannot follow: what was asked, what there is, what to do."""
+
+    def __init__(self, asked: str, found: str, hint: str) -> None:
+        super().__init__(f"asked {asked}, found {found}\nhint: {hint}")
+
+
+class Sealed(RuntimeError):
+    """The widget waits for a prediction; nothing can be played before it."""
+
+
 class Live(anywidget.AnyWidget):
     """A widget with a sentence, a stored picture and a place for faults.
 
-    A subclass gives `sentence()` and `picture()`; both hold for the step that
-    is shown now.
+    `graph` is all that can happen, sent to the browser once. A sealed widget
+    keeps it here. A subclass gives `sentence()`, `picture()` and `reset()`.
     """
+
+    played: tuple[str, ...] = ()
+    """The names of what the learner moves; it comes back when a seal is broken."""
 
     fault = traitlets.Unicode("").tag(sync=True)
     sealed = traitlets.Unicode("").tag(sync=True)
+    graph = traitlets.Dict().tag(sync=True)
+    prediction = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, known: dict[str, Any] | None = None, **shown: object) -> None:
+        self._known = known or {}
+        self._before: dict[str, Any] = {}
+        super().__init__(graph=self._known, **shown)
+
+    def seal(self, sentence: str) -> None:
+        """Take all that can happen away from the browser until `unseal` is called."""
+        self._before = {name: getattr(self, name) for name in self.played}
+        self.reset()
+        self.sealed, self.graph = sentence, {}
+
+    def unseal(self, *, choice: str = "", why: str = "") -> None:
+        """Give it to the browser; show the prediction beside the result."""
+        self.prediction = {"choice": choice, "why": why} if choice else {}
+        # One message: a browser that has only half of it would draw nonsense.
+        with self.hold_sync():
+            self.graph, self.sealed = self._known, ""
+            for name, value in self._before.items():
+                setattr(self, name, value)
+            self._before = {}
+
+    def reset(self) -> str:
+        """Back to the start; what is said there."""
+        return ""
+
+    def _unsealed(self) -> None:
+        if self.sealed:
+            raise Sealed(f"asked to play, found the widget locked\nhint: {self.sealed}")
 
     def sentence(self) -> str:
         """What the widget shows now, in one sentence."""
@@ -83,3 +129,14 @@ class Live(anywidget.AnyWidget):
         bundle, metadata = super()._repr_mimebundle_(**kwargs)
         shown = {**bundle, "text/plain": self.sentence(), "text/html": self.picture()}
         return shown, metadata
+
+
+def locked_picture(sentence: str) -> str:
+    """The picture that stands where a result will be, once it was predicted.
+
+    >>> locked_picture("Predict 04.p1 first.")[:39]
+    '<img alt="Locked. Predict 04.p1 first."'
+    """
+    size = (760, 64)
+    words = text(20, 38, f"Locked. {sentence}", "label", anchor="start")
+    return still([("rs-locked", (words,))], size, f"Locked. {sentence}")

@@ -16,6 +16,7 @@ LINE = "#64748b"
 BOX = "#f8fafc"
 LANE = "#8492a6"
 ACCENT = "#1d4ed8"
+COMMIT = "#1d4fd7"
 LIT = "#dbeafe"
 LIT_INK = "#1e3a8a"
 ON_ACCENT = "#fffffe"
@@ -27,7 +28,10 @@ INLINE_TEXT = {
     ACCENT: "currentColor",
     REFUSED: "currentColor",
 }
-"""Text on the page's own ground; LIT_INK and ON_ACCENT stand on opaque fills."""
+"""Text on the page's own ground; LIT_INK and ON_ACCENT stand on opaque fills.
+
+COMMIT keeps its colour everywhere: white words stand on it.
+"""
 
 INLINE_SHAPE = {
     BOX: "none",

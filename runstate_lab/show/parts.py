@@ -73,7 +73,6 @@ class Arrow:
     step: int | None = None
     route: tuple[Point, ...] = ()
     label_at: Point | None = None
-    rule_at: Point | None = None
 
     def __post_init__(self) -> None:
         if self.standing is Standing.REFUSED and not self.rule:

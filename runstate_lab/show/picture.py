@@ -93,7 +93,7 @@ class Picture:
     def text(self) -> str:
         """The text twin: everything the drawing shows, in lines to read aloud."""
         lines = [f"{one_line(self.title)}."]
-        if self.steps:
+        if self.lanes:
             lanes = [_with_note(lane.name, lane.note) for lane in self.lanes]
             lines.append(f"Lanes: {', '.join(lanes)}.")
             lines += [f"{step.number}. {step.sentence}" for step in self.steps]
@@ -108,8 +108,8 @@ class Picture:
         """The same as a pandas table: one row a step, or one an arrow."""
         from runstate_lab.show.frames import captioned
 
-        if self.steps:
-            columns = tuple(name for name, _ in self.steps[0].cells)
+        if self.lanes:
+            columns = tuple(name for name, _ in self.steps[0].cells) if self.steps else ()
             rows = [tuple(text for _, text in step.cells) for step in self.steps]
             return captioned(self.title, ("step", *columns), [
                 (step.number, *row) for step, row in zip(self.steps, rows, strict=True)

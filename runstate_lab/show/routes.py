@@ -13,7 +13,7 @@ from math import hypot
 
 from runstate_lab.show.parts import Form, Node, Point
 
-HEAD, TEE = 7.0, 4.0
+HEAD, TEE, SHORT = 7.0, 4.0, 3.0
 
 
 def bent(corners: Sequence[Point], *, radius: float = 12) -> tuple[Point, ...]:
@@ -49,6 +49,8 @@ def pos(route: Sequence[Point], height: float, *, head: bool = True, tee: bool =
     """
     points = list(route) if len(route) % 3 == 1 and len(route) > 1 else list(bent(list(route)))
     start = ""
+    if tee:
+        points[-1] = _towards(points[-1], points[-2], SHORT)
     if head:
         start = f"e,{_point(points[-1], height)} "
         points[-1] = _towards(points[-1], points[-2], TEE if tee else HEAD)

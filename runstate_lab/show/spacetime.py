@@ -20,7 +20,7 @@ from runstate_lab.show.picture import Picture
 
 STORE = "store"
 WORDS = {"read": "reads", "compute": "computes", "submit": "proposes"}
-WIDE, MARGIN, EDGE = 640.0, 30.0, 66.0
+WIDE, MARGIN, EDGE, HEAD = 640.0, 26.0, 78.0, 130.0
 WIDEST, NARROWEST = 250.0, 150.0
 FIRST, LINE, BETWEEN = 38.0, 13.5, 18.0
 
@@ -119,11 +119,7 @@ def space_time(
         title=title,
         nodes=tuple(nodes),
         arrows=tuple(drawn),
-        lanes=tuple(
-            Lane(name=name, x=x, label=_fit(one_line(name), gap - 40, palette.BODY),
-                 note=_opening(rows) if name == STORE else "")
-            for name, x in places.items()
-        ),
+        lanes=_lanes(rows, places, min(gap - 30, HEAD)),
         steps=tuple(steps),
         summary=f"{title}: {len(rows)} steps of {', '.join(_actors(rows))}; {refused} refused.",
         size=(max(places.values()) + EDGE, y + 26),
@@ -187,6 +183,14 @@ def _places(rows: Sequence[Move], lanes: Sequence[str] | None) -> dict[str, floa
     return {name: MARGIN + EDGE + place * gap for place, name in enumerate(names)}
 
 
+def _lanes(rows: Sequence[Move], places: Mapping[str, float], room: float) -> tuple[Lane, ...]:
+    notes = {STORE: _opening(rows)}
+    return tuple(
+        Lane(name=name, x=x, label=_fit(one_line(name), room, palette.BODY), note=notes.get(name, ""))
+        for name, x in places.items()
+    )
+
+
 def _opening(rows: Sequence[Move]) -> str:
     for row in rows:
         if row.kind == "read" and row.seen is not None:
@@ -212,12 +216,13 @@ def _lines(row: Move, gap: float) -> list[str]:
     expects = f"expects revision {row.seen}" if row.seen is not None else ""
     whole = ", ".join(part for part in (value, expects) if part)
     if width(whole, palette.SMALL, bold=True) > room:
-        kind, _, rest = value.partition(" ")
-        parts = (kind, rest, expects) if rest else (kind, expects)
+        parts = [value, expects]
+        if width(value, palette.SMALL, bold=True) > room:
+            parts = [*value.split(" ", 1), expects]
         lines = [_fit(part, room) for part in parts if part]
     else:
         lines = [whole]
-    return [*lines, _fit(row.remark, room)] if row.remark and not row.refused else lines
+    return [*lines, _fit(f"! {row.remark}", room)] if row.remark and not row.refused else lines
 
 
 def _fit(text: str, room: float, size: float = palette.SMALL) -> str:

@@ -16,8 +16,8 @@ from itertools import combinations
 
 from runstate_lab.broken import LastWriteWinsStore, NaiveStore, NoAuthorityStore
 from runstate_lab.errors import Refusal
-from runstate_lab.model import Fact, RunState, RunStatus, StateProposal, ToolCall
-from runstate_lab.orders import Race, Worker
+from runstate_lab.model import RunState, RunStatus, StateProposal
+from runstate_lab.orders import Race, Worker, run_7_at_revision_4
 from runstate_lab.runtime import Runtime
 from runstate_lab.show import lanes
 from runstate_lab.store import StateStore
@@ -28,16 +28,7 @@ STORES: dict[str, type[StateStore]] = {
     "compare-and-swap": NoAuthorityStore,
     "compare-and-swap + authority": StateStore,
 }
-START = RunState(
-    "run-7",
-    goal="ship release 7",
-    success=("tests=passed", "scan=clean"),
-    status=RunStatus.RUNNING,
-    step=3,
-    facts=(Fact("build", "green", source="tool:get_status", authority="tool_executor", call_id="c1", revision=3),),
-    calls=(ToolCall("c2", "run_tests"), ToolCall("c3", "scan")),
-    revision=4,
-)
+START = run_7_at_revision_4()
 ACTIONS = ("reads", "computes", "submits")
 ACTORS = ("A", "B")
 
@@ -69,7 +60,7 @@ def _tool(name: str, tool: str, call_id: str, value: str) -> Writer:
     )
 
 
-TESTS = _tool("test tool", "run_tests", "c2", "tests=passed")
+TESTS = _tool("test tool", "run_tests", "c2", "tests=green")
 SCANNER = _tool("scanner", "scan", "c3", "scan=clean")
 PLANNER = Writer(
     "model",
@@ -112,7 +103,9 @@ class Play:
 
     def lost(self) -> list[str]:
         """What was accepted and is not in the state."""
-        accepted = [desk.writer for desk in self.desks.values() if isinstance(desk.answer, RunState)]
+        accepted = [
+            desk.writer for desk in self.desks.values() if isinstance(desk.answer, RunState)
+        ]
         return [writer.claim for writer in accepted if not writer.holds(self.state)]
 
 
@@ -142,7 +135,7 @@ def run(order: str, *, store: str, cast: str) -> Play:
 
     >>> play = run("AABBAB", store="naive", cast="scanner")
     >>> play.state.revision, play.lost()
-    (5, ['tests=passed'])
+    (5, ['tests=green'])
     >>> run("AABBAB", store="compare-and-swap", cast="scanner").desks["B"].answer
     RevisionConflict(revision_conflict: revision conflict)
     """
@@ -198,7 +191,9 @@ def _column(play: Play, number: int, order: str, lost_before: list[str]) -> lane
 def answer(desk: Desk) -> str:
     """The store's answer in a word or two."""
     if isinstance(desk.answer, Refusal):
-        return {"revision_conflict": "conflict", "writer_rejected": "not its writer"}.get(desk.answer.code, "refused")
+        return {"revision_conflict": "conflict", "writer_rejected": "not its writer"}.get(
+            desk.answer.code, "refused"
+        )
     return "accepted"
 
 

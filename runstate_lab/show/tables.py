@@ -59,14 +59,14 @@ def field_table(rules: Rules = RULES) -> CaptionedFrame:
 
 
 def matrix_table(rules: Rules = RULES) -> CaptionedFrame:
-    """Every status with every kind of event: where it leads, or that it is refused.
+    """Every kind of event from every status: where it leads, or that it is refused.
 
     >>> from runstate_lab.rules import SOURCE_TEXT
     >>> print(matrix_table(SOURCE_TEXT).text().splitlines()[2])
-    2. status: running; run_started: refused; tool_result: stays; run_completed: to completed
+    2. event: tool_result; queued: refused; running: stays; waiting: refused; completed: refused; failed: refused; cancelled: refused
     """
-    return _table(f"What each event does under {rules.name}", ("status", *rules.kinds), (
-        (str(status), *(_effect(status, rule) for rule in rules.rows)) for status in RunStatus
+    return _table(f"What each event does under {rules.name}", ("event", *map(str, RunStatus)), (
+        (rule.kind, *(_effect(status, rule) for status in RunStatus)) for rule in rules.rows
     ))
 
 

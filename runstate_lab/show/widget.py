@@ -4,7 +4,7 @@ Every control is also a plain call with the same effect, and gives the
 sentence that the widget says. Moving back and forward never runs a step
 again: all steps were taken once, on real stores, before the browser saw them.
 
-What is not here: which steps there are (see `graph` and `moves`), and when a
+What is not here: which steps there are (see `graph`, `moves`), and when a
 widget is sealed (see the course).
 """
 
@@ -14,49 +14,40 @@ from typing import Any
 
 import traitlets
 
+from runstate_lab.rules import RULES, Rules
 from runstate_lab.show import lanes, steps
-from runstate_lab.show.graph import HEADS, OPENING, names, step_graph
-from runstate_lab.show.live import Live, script, style
-from runstate_lab.show.marks import still, text
+from runstate_lab.show.chart import status_chart
+from runstate_lab.show.graph import HEADS, OPENING, step_graph
+from runstate_lab.show.live import Askew, Live, locked_picture, script, style
+from runstate_lab.show.marks import still
+from runstate_lab.show.moves import chart_graph
 
 ALL_STORES = tuple(steps.STORES)
-
-
-class Askew(ValueError):
-    """A call that the widget cannot follow: what was asked, what there is, what to do."""
-
-    def __init__(self, asked: str, found: str, hint: str) -> None:
-        super().__init__(f"asked {asked}, found {found}\nhint: {hint}")
-
-
-class Sealed(RuntimeError):
-    """The widget waits for a prediction; nothing can be played before it."""
 
 
 class Scheduler(Live):
     """Be the scheduler: two writers, three presses each, one store.
 
     >>> board = Scheduler()
-    >>> board.play("AABBAB")
-    'B, the scanner, submits scan=clean, made from 4: accepted at revision 5; tests=passed is gone, and nobody was told.'
+    >>> board.play("AABBAB").partition("; ")[2]
+    'tests=green is gone, and nobody was told.'
     >>> board.step("B")
     Traceback (most recent call last):
         ...
-    runstate_lab.show.widget.Askew: asked a step of B, found 3 steps done: read, computed, submitted
+    runstate_lab.show.live.Askew: asked a step of B, found 3 steps done: read, computed, submitted
     hint: reset(), or go back() and choose another order
     """
 
     _esm = script("dom.js", "scrub.js", "scheduler.js")
     _css = style("marks.css", "runstate.css")
 
-    graph = traitlets.Dict().tag(sync=True)
+    played = ("schedule", "at")
     schedule = traitlets.Unicode("").tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     shown = traitlets.Unicode("naive").tag(sync=True)
     cast = traitlets.Unicode("scanner").tag(sync=True)
     tried = traitlets.List(traitlets.Unicode()).tag(sync=True)
     compare = traitlets.Bool(False).tag(sync=True)
-    prediction = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -66,22 +57,14 @@ class Scheduler(Live):
         schedule: str = "",
         compare: bool = False,
     ) -> None:
-        for asked, known in (*((store, ALL_STORES) for store in stores), *((cast, tuple(steps.CASTS)) for cast in casts)):
+        for asked, known in (
+            *((store, ALL_STORES) for store in stores),
+            *((cast, tuple(steps.CASTS)) for cast in casts),
+        ):
             _one_of(asked, known)
-        self._known = step_graph(stores, casts)
-        super().__init__(graph=self._known, shown=stores[0], cast=casts[0], compare=compare)
+        super().__init__(step_graph(stores, casts), shown=stores[0], cast=casts[0], compare=compare)
         if schedule:
             self.play(schedule)
-
-    def seal(self, sentence: str) -> None:
-        """Take the steps away from the browser until `unseal` is called."""
-        self.reset()
-        self.sealed, self.graph = sentence, {}
-
-    def unseal(self, *, choice: str = "", why: str = "") -> None:
-        """Give the steps to the browser; show the prediction beside the result."""
-        self.prediction = {"choice": choice, "why": why} if choice else {}
-        self.graph, self.sealed = self._known, ""
 
     def step(self, actor: str) -> str:
         """What one press does: the next step of the actor, after the step shown.
@@ -92,7 +75,11 @@ class Scheduler(Live):
         _one_of(actor, steps.ACTORS)
         order = self.schedule[: self.at]
         if order.count(actor) == len(steps.ACTIONS):
-            raise Askew(f"a step of {actor}", "3 steps done: read, computed, submitted", "reset(), or go back() and choose another order")
+            raise Askew(
+                f"a step of {actor}",
+                "3 steps done: read, computed, submitted",
+                "reset(), or go back() and choose another order",
+            )
         return self.play(order + actor)
 
     def play(self, schedule: str) -> str:
@@ -101,13 +88,19 @@ class Scheduler(Live):
         >>> Scheduler().play("AAAA")
         Traceback (most recent call last):
             ...
-        runstate_lab.show.widget.Askew: asked the order 'AAAA', found 4 steps of A, where each writer has 3
+        runstate_lab.show.live.Askew: asked the order 'AAAA', found 4 steps of A, where each writer has 3
         hint: give an order such as 'AABABB', or the beginning of one
         """
         self._unsealed()
-        order = "".join(self._known["tokens"].get(schedule, schedule).upper().replace(",", "").split())
+        order = "".join(
+            self._known["tokens"].get(schedule, schedule).upper().replace(",", "").split()
+        )
         if order not in self._nodes:
-            raise Askew(f"the order {schedule!r}", _fault_in(order), "give an order such as 'AABABB', or the beginning of one")
+            raise Askew(
+                f"the order {schedule!r}",
+                _fault_in(order),
+                "give an order such as 'AABABB', or the beginning of one",
+            )
         if len(order) == lanes.STEPS and order not in self.tried:
             self.tried = [*self.tried, order]
         self.schedule, self.at = order, len(order)
@@ -200,16 +193,132 @@ class Scheduler(Live):
         self.at = max(0, min(len(self.schedule), place))
         return self.text()
 
-    def _unsealed(self) -> None:
+
+class StateChart(Live):
+    """The status chart: propose events, watch what the rules answer.
+
+    >>> chart = StateChart()
+    >>> chart.move("run_started")
+    'run_started at queued: accepted, now running.'
+    >>> chart.move("queued")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.show.live.Askew: asked 'queued', found no event that leads there
+    hint: propose one of run_started, ...
+    """
+
+    _esm = script("dom.js", "scrub.js", "chart.js")
+    _css = style("marks.css", "runstate.css")
+
+    played = ("tries", "at")
+    tries = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, *moves: str, rules: Rules = RULES) -> None:
+        self._rules = rules
+        super().__init__(chart_graph(rules))
+        for move in moves:
+            self.move(move)
+
+    def move(self, wish: str) -> str:
+        """What the store answers to an event, named itself or by the status it leads to.
+
+        >>> StateChart("run_cancelled").move("running")
+        'run_started at cancelled: refused by illegal_transition; run cannot start from cancelled.'
+        """
+        self._unsealed()
+        known = self._known["kinds"]
+        answers = self._known["answers"][self.status]
+        towards = [kind for kind in known if wish in (kind, self._known["towards"][kind])]
+        if not towards:
+            raise Askew(
+                f"{wish!r}", "no event that leads there", f"propose one of {', '.join(known)}"
+            )
+        kind = next((kind for kind in towards if answers[kind]["to"]), towards[0])
+        self.tries = [*self.tries[: self.at], kind]
+        self.at = len(self.tries)
+        return self.text()
+
+    def back(self) -> str:
+        """What is said one attempt earlier; nothing is proposed again."""
+        return self._go(self.at - 1)
+
+    def forward(self) -> str:
+        """What is said one attempt later; nothing is proposed again."""
+        return self._go(self.at + 1)
+
+    def first(self) -> str:
+        """What is said before any attempt."""
+        return self._go(0)
+
+    def last(self) -> str:
+        """What the newest attempt was answered."""
+        return self._go(len(self.tries))
+
+    def reset(self) -> str:
+        """What is said at the start again."""
+        self.tries, self.at = [], 0
+        return self.text()
+
+    @property
+    def status(self) -> str:
+        """The status after the attempts up to the one shown."""
+        return self._walk()[-1][1]
+
+    @property
+    def revision(self) -> int:
+        """How many of the attempts up to the one shown were accepted."""
+        return sum(bool(answer["to"]) for answer, _ in self._walk()[1:])
+
+    def text(self) -> str:
+        """What the attempt shown was answered, in one sentence."""
+        return self._walk()[-1][0]["said"]
+
+    def table(self) -> Any:
+        """The attempts up to the one shown, as a pandas table."""
+        self._unsealed()
+        rows = [
+            [
+                str(number),
+                self.tries[number - 1],
+                "refused" if not answer["to"] else "accepted",
+                status,
+            ]
+            for number, (answer, status) in enumerate(self._walk()[1:], start=1)
+        ]
+        return _frame(("step", "event", "answer", "status"), rows)
+
+    def sentence(self) -> str:
+        """Where the run stands, and what the attempt shown was answered."""
         if self.sealed:
-            raise Sealed(f"asked to play, found the widget locked\nhint: {self.sealed}")
+            return f"Status chart, locked: {self.sealed}"
+        stands = f"{self.status} is current at revision {self.revision}"
+        return f"Status chart of {self._rules.name}: {stands}. {self.text()}"
 
+    def picture(self) -> str:
+        """The chart with the status lit and a refused attempt drawn, as an image."""
+        if self.sealed:
+            return locked_picture(self.sealed)
+        answer = self._walk()[-1][0]
+        refused = None if answer["to"] else (self.tries[self.at - 1], answer["rule"])
+        return status_chart(self.status, rules=self._rules, refused=refused)._repr_mimebundle_()[
+            "text/html"
+        ]
 
-def locked_picture(sentence: str) -> str:
-    """The picture that stands where a result will be, once it was predicted."""
-    size = (760, 72)
-    words = text(20, 42, f"Locked. {sentence}", "label", anchor="start")
-    return still([("rs-locked", (words,))], size, f"Locked. {sentence}")
+    def _walk(self) -> list[tuple[dict[str, Any], str]]:
+        status = self._known["start"]
+        start = {"to": status, "said": f"The run is {status}. Propose an event."}
+        path = [(start, status)]
+        for kind in self.tries[: self.at]:
+            answer = self._known["answers"][status][kind]
+            status = answer["to"] or status
+            path.append((answer, status))
+        return path
+
+    def _go(self, place: int) -> str:
+        self._unsealed()
+        self.at = max(0, min(len(self.tries), place))
+        return self.text()
 
 
 def _one_of(asked: str, known: tuple[str, ...]) -> str:

@@ -64,8 +64,9 @@ for datum in ("candidate action", "tool result", "run status", "approval decisio
 # check: 02.1 who proposes does not write
 for who, expected in (("model", False), ("runtime", True)):
     found = may_write(who, "candidate action")
-    assert found is expected, f"may the {who} write a candidate action? expected {expected}, got {found}"
-    print(f"the {who} may write a candidate action: {found}")
+    claim = f"the {who} may write a candidate action"
+    assert found is expected, f"{claim}: expected {expected}, got {found}"
+    print(f"{claim}: {found}")
 
 # %% [markdown]
 # ## 02.2 Let in, or turn away
@@ -123,7 +124,7 @@ def admit(event: StateEvent, row: dict[str, object], revision: int) -> None:
 report = StateEvent("tool_result_recorded", "tool:scan", "tool_executor", "scan=clean", 4, "c3")
 for name, row in (("a row that names it", REPORT), ("a row for any tool", ANY_TOOL)):
     found = said(report, row, 4)
-    assert found == "let in", f"tool:scan, right authority, {name}: expected 'let in', got {found!r}"
+    assert found == "let in", f"tool:scan, {name}: expected 'let in', got {found!r}"
     print(f"tool:scan, {name}: {found}")
 
 # %%
@@ -140,8 +141,9 @@ for event, row in ((model, FINISH), (other, REPORT), (disguised, REPORT)):
 # %%
 # check: 02.2 a welcome writer who is late hears of a conflict
 found = said(report, REPORT, 5)
-assert found == "revision_conflict", f"a report made from 4 at revision 5: expected 'revision_conflict', got {found!r}"
-print("a report made from revision 4, the state is at 5:", found)
+claim = "a report made from revision 4, the state is at 5"
+assert found == "revision_conflict", f"{claim}: expected 'revision_conflict', got {found!r}"
+print(f"{claim}: {found}")
 
 # %% [markdown]
 # ## 02.3 What a fact can say about itself
@@ -192,8 +194,9 @@ def five_answers(fact: Fact) -> tuple[str | None, str | None, str | None, int | 
 
 # %%
 # check: 02.3 an accepted report becomes a fact that knows where it comes from
-report = StateEvent("tool_result_recorded", "tool:run_tests", "tool_executor", "tests=green", 4, "c2")
-fact = as_fact(report)
+result = ("tests=green", 4, "c2")
+tests = StateEvent("tool_result_recorded", "tool:run_tests", "tool_executor", *result)
+fact = as_fact(tests)
 assert str(fact) == "tests=green", f"expected the fact tests=green, got {fact}"
 assert fact.revision == 5, f"computed from revision 4, so accepted at 5; got {fact.revision}"
 print(fact, "|", *five_answers(fact), sep="  ")
@@ -202,7 +205,8 @@ print(fact, "|", *five_answers(fact), sep="  ")
 # check: 02.3 a fact typed by hand has no answers
 typed = Fact("tests", "green")
 answers = five_answers(typed)
-assert answers == (None, None, None, None, False), f"expected four times None and False, got {answers}"
+nothing = (None, None, None, None, False)
+assert answers == nothing, f"expected four times None, and False; got {answers}"
 print(typed, "typed by hand: nobody to ask again")
 
 # %% [markdown]

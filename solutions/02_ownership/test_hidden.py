@@ -152,9 +152,10 @@ def test_a_call_id_alone_proves_nothing(student: Any, seed: int) -> None:
     """A fact that no tool wrote cannot be asked again, even if it quotes a call id."""
     random = Random(seed)
     for authority in ("model", "user", "runtime", ""):
-        claimed = Fact("build", word(random), source="model:planner", authority=authority, call_id="c1")
+        value = word(random)
+        claimed = Fact("build", value, source="tool:scan", authority=authority, call_id="c1")
 
         assert student.five_answers(claimed)[4] is False
-    unbound = Fact("build", "green", source="tool:get_status", authority="tool_executor", revision=2)
+    unbound = Fact("build", "green", source="tool:scan", authority="tool_executor", revision=2)
 
-    assert student.five_answers(unbound) == ("tool:get_status", "tool_executor", None, 2, False)
+    assert student.five_answers(unbound) == ("tool:scan", "tool_executor", None, 2, False)

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Exercise 03: transitions
 #
-# run-7 ships release 7, and you are the one who says which moves are allowed. Three tasks:
+# Run-7 ships release 7, and you are the one who says which moves are allowed. Three tasks:
 #
 # 1. the arrows as data;
 # 2. the next status, with its reason, or a refusal;
@@ -11,25 +11,22 @@
 # expected where the two differ.
 
 # %%
-from runstate_lab import Approval, Callback, Fact, IllegalTransition, Malformed, ReasonMissing
-from runstate_lab import Refusal, RunState, RunStatus, StillPending, SuccessNotMet, ToolCall, arrows
+from runstate_lab import Approval, Callback, Fact, RunState, RunStatus, ToolCall, arrows
+from runstate_lab import IllegalTransition, Malformed, ReasonMissing, Refusal
+from runstate_lab import StillPending, SuccessNotMet
 
 # %% [markdown]
-# Two small words that the checks use. `answered` calls your function and gives its answer in words, or the
-# code of its refusal. `told` prints one line.
+# Two small words for the checks: `told` prints one line, with what was expected where it differs; `arrow`
+# looks into your table.
 
 # %%
-def answered(call, *arguments):
-    try:
-        found = call(*arguments)
-    except Refusal as refusal:
-        return refusal.code
-    return " ".join(map(str, found)) if isinstance(found, tuple | list) else str(found)
-
-
 def told(question, expected, found):
     said = found if found == expected else f"{found}  <-- expected {expected}"
     print(f"{question}: {said}")
+
+
+def arrow(status, kind):
+    return str(ARROWS.get((status, kind), "no arrow"))
 
 # %% [markdown]
 # ## 03.1 The arrows as data
@@ -47,16 +44,16 @@ def told(question, expected, found):
 # * New this week: when the run's own deadline passes (`deadline_passed`), a running or waiting run has failed.
 
 # %% [markdown]
-# **Do.** Write `ARROWS`, a dict from `(status, kind)` to the status afterwards, all plain words, one entry for
-# each arrow. Then `legal(status, kind)`: whether such an arrow exists. A kind that nobody knows is never legal.
+# **Do.** Complete `ARROWS`, a dict from `(status, kind)` to the status afterwards, all plain words, one entry for
+# each arrow; the first is there. Then `legal(status, kind)`: whether such an arrow exists. A kind that nobody knows is never legal.
 #
 # **Check.** The table decides; `legal` only looks into it.
 
 # %%
 # answer: 03.1
+ARROWS = {("queued", "run_started"): "running"}
 # BEGIN SOLUTION
-ARROWS = {
-    ("queued", "run_started"): "running",
+ARROWS |= {
     ("queued", "run_cancelled"): "cancelled",
     ("running", "approval_requested"): "waiting",
     ("running", "callback_awaited"): "waiting",
@@ -70,24 +67,27 @@ ARROWS = {
     ("waiting", "deadline_passed"): "failed",
     ("waiting", "run_cancelled"): "cancelled",
 }
+# END SOLUTION
 
 
 def legal(status: str, kind: str) -> bool:
     """Whether an arrow of this kind leaves this status."""
+    # BEGIN SOLUTION
     return (status, kind) in ARROWS
-# END SOLUTION
+    # END SOLUTION
+
 
 # %%
 # check: 03.1 the way of a good run is open
-told("queued, run_started", "running", ARROWS.get(("queued", "run_started"), "no arrow"))
-told("running, approval_requested", "waiting", ARROWS.get(("running", "approval_requested"), "no arrow"))
-told("waiting, approval_granted", "running", ARROWS.get(("waiting", "approval_granted"), "no arrow"))
-told("running, run_completed", "completed", ARROWS.get(("running", "run_completed"), "no arrow"))
+told("queued, run_started", "running", arrow("queued", "run_started"))
+told("running, approval_requested", "waiting", arrow("running", "approval_requested"))
+told("waiting, approval_granted", "running", arrow("waiting", "approval_granted"))
+told("running, run_completed", "completed", arrow("running", "run_completed"))
 
 # %%
 # check: 03.1 the new deadline row is there
-told("running, deadline_passed", "failed", ARROWS.get(("running", "deadline_passed"), "no arrow"))
-told("waiting, deadline_passed", "failed", ARROWS.get(("waiting", "deadline_passed"), "no arrow"))
+told("running, deadline_passed", "failed", arrow("running", "deadline_passed"))
+told("waiting, deadline_passed", "failed", arrow("waiting", "deadline_passed"))
 told("queued, deadline_passed, legal?", "False", str(legal("queued", "deadline_passed")))
 
 # %%
@@ -115,7 +115,8 @@ told("running, run_paused, legal?", "False", str(legal("running", "run_paused"))
 # **Goal.** One function that answers: where does this event lead, and why?
 #
 # **Given.** From here on the arrows come from the book, so that this task does not hang on the one before.
-# `STATED` holds the reasons that an event brings by itself, `REQUEST` what must come along with a wait.
+# `STATED` holds the reasons that an event brings by itself, `REQUEST` what must come along with a wait;
+# `step` puts your answer, or the code of your refusal, into words.
 
 # %%
 ARROW = {(str(start), kind): str(end) for start, end, kind in arrows()}
@@ -127,9 +128,17 @@ STATED = {
 REQUEST = {"approval_requested": Approval, "callback_awaited": Callback}
 FAILURES = ("tool_error", "timeout", "budget_exhausted")
 
+queued = RunState("run-7")
 running = RunState("run-7", status=RunStatus.RUNNING)
 over = RunState("run-7", status=RunStatus.FAILED)
 ask = Approval("a1", "deploy release 7?", "rosa")
+
+
+def step(state, kind, value=""):
+    try:
+        return " ".join(map(str, next_status(state, kind, value)))
+    except Refusal as refusal:
+        return refusal.code
 
 # %% [markdown]
 # **Do.** `next_status(state, kind, value)` gives the pair (status, reason), or raises, in this order:
@@ -165,32 +174,36 @@ def next_status(
 
 # %%
 # check: 03.2 an arrow gives the status and the reason
-told("running, run_completed", "completed goal_reached", answered(next_status, running, "run_completed"))
-told("running, run_failed, timeout", "failed timeout", answered(next_status, running, "run_failed", "timeout"))
-told("queued, run_started", "running None", answered(next_status, RunState("run-7"), "run_started"))
+told("running, run_completed", "completed goal_reached", step(running, "run_completed"))
+late = step(running, "run_failed", "timeout")
+told("running, run_failed, timeout", "failed timeout", late)
+told("queued, run_started", "running None", step(queued, "run_started"))
 
 # %%
 # check: 03.2 no arrow, no move
-told("failed, run_started", "illegal_transition", answered(next_status, over, "run_started"))
-told("queued, run_completed", "illegal_transition", answered(next_status, RunState("run-7"), "run_completed"))
+told("failed, run_started", "illegal_transition", step(over, "run_started"))
+told("queued, run_completed", "illegal_transition", step(queued, "run_completed"))
 
 # %%
 # check: 03.2 a wait comes with its request
-told("asking rosa", "waiting pending_approval", answered(next_status, running, "approval_requested", ask))
-told("asking nobody", "malformed", answered(next_status, running, "approval_requested", ""))
+asked = step(running, "approval_requested", ask)
+told("asking rosa", "waiting pending_approval", asked)
+told("asking nobody", "malformed", step(running, "approval_requested", ""))
 
 # %%
 # check: 03.2 a failed run names one of three reasons
-told("failed because of the weather", "reason_missing", answered(next_status, running, "run_failed", "the weather"))
+weather = step(running, "run_failed", "the weather")
+told("failed because of the weather", "reason_missing", weather)
 
 # %%
 # check: 03.2 blanks are no reason to cancel
-told("cancelled: not today", "cancelled not today", answered(next_status, running, "run_cancelled", "not today"))
-told("cancelled: three blanks", "reason_missing", answered(next_status, running, "run_cancelled", "   "))
+not_today = step(running, "run_cancelled", "not today")
+told("cancelled: not today", "cancelled not today", not_today)
+told("cancelled: three blanks", "reason_missing", step(running, "run_cancelled", "   "))
 
 # %%
 # check: 03.2 the arrow is asked first
-told("a failed run fails without a reason", "illegal_transition", answered(next_status, over, "run_failed", ""))
+told("failed, run_failed, no reason", "illegal_transition", step(over, "run_failed", ""))
 
 # %% [markdown]
 # ## 03.3 The guard in front of completed
@@ -219,8 +232,9 @@ def check_completion(state: RunState) -> None:
     asked = f"to complete {state.run_id}"
     if not state.success:
         raise SuccessNotMet(asked, "a goal that asks for nothing")
-    told_by_tools = {fact.key: str(fact) for fact in state.facts if fact.authority == "tool_executor"}
-    lacking = [text for text in state.success if text not in told_by_tools.values()]
+    reported = [fact for fact in state.facts if fact.authority == "tool_executor"]
+    newest = {fact.key: str(fact) for fact in reported}
+    lacking = [text for text in state.success if text not in newest.values()]
     if lacking:
         raise SuccessNotMet(asked, ", ".join(lacking))
     waited_for = [call.call_id for call in state.calls]
@@ -266,23 +280,29 @@ told("build and tests are green", "may complete", completing(at_the_end(*green))
 
 # %%
 # check: 03.3 everything that is missing is named
-told("nothing known yet", "success_not_met: build=green, tests=green", completing(at_the_end()))
+unknown = completing(at_the_end())
+told("nothing known yet", "success_not_met: build=green, tests=green", unknown)
 
 # %%
 # check: 03.3 a hand-typed fact does not count
 claimed = Fact("tests", "green", source="model:planner", authority="model")
-told("the model says so", "success_not_met: tests=green", completing(at_the_end(green[0], claimed)))
+rumour = completing(at_the_end(green[0], claimed))
+told("the model says so", "success_not_met: tests=green", rumour)
 
 # %%
 # check: 03.3 the newest word of a tool decides
-told("green, then red", "success_not_met: tests=green", completing(at_the_end(*green, tool_says("tests=red"))))
-told("red, then green", "may complete", completing(at_the_end(tool_says("build=red"), *green)))
+worse = completing(at_the_end(*green, tool_says("tests=red")))
+told("green, then red", "success_not_met: tests=green", worse)
+better = completing(at_the_end(tool_says("build=red"), *green))
+told("red, then green", "may complete", better)
 
 # %%
 # check: 03.3 an open call or request holds it back
 call = ToolCall("c9", "announce")
-told("a call is open", "still_pending: c9", completing(at_the_end(*green, calls=(call,))))
-told("both are open", "still_pending: c9, a1", completing(at_the_end(*green, calls=(call,), requests=(ask,))))
+one_open = completing(at_the_end(*green, calls=(call,)))
+told("a call is open", "still_pending: c9", one_open)
+both_open = completing(at_the_end(*green, calls=(call,), requests=(ask,)))
+told("both are open", "still_pending: c9, a1", both_open)
 
 # %%
 # check: 03.3 a goal that asks for nothing is not met

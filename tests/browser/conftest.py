@@ -54,6 +54,11 @@ class Server:
     address: str
     token: str
     root: Path
+    progress: Path
+
+    def forget_progress(self) -> None:
+        """Start as a learner who has predicted nothing."""
+        self.progress.unlink(missing_ok=True)
 
     def write(self, name: str, cells: list[str]) -> str:
         """The name of a new notebook that holds the cells, none of them run."""
@@ -120,7 +125,9 @@ def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     place = chromium()
     with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=place, headless=True, args=list(CHROMIUM_FLAGS))
+        running = driver.chromium.launch(
+            executable_path=place, headless=True, args=list(CHROMIUM_FLAGS)
+        )
         yield running
         running.close()
 
@@ -149,7 +156,7 @@ def server(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         )
         try:
             _wait_for(process, f"http://127.0.0.1:{port}/api/status?token={token}", log)
-            yield Server(f"http://127.0.0.1:{port}", token, root)
+            yield Server(f"http://127.0.0.1:{port}", token, root, base / "progress.json")
         finally:
             _stop(process)
 
@@ -193,7 +200,11 @@ def _environment(base: Path) -> dict[str, str]:
         "RUNSTATE_PROGRESS": base / "progress.json",
     }
     paths = filter(None, (str(CHECKOUT), os.environ.get("PYTHONPATH", "")))
-    return {**os.environ, **{name: str(path) for name, path in own.items()}, "PYTHONPATH": os.pathsep.join(paths)}
+    return {
+        **os.environ,
+        **{name: str(path) for name, path in own.items()},
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
 
 
 def _command_line(root: Path, port: int, token: str) -> list[str]:

@@ -57,10 +57,22 @@ function switchControl(control, note, reason) {
   note.hidden = !reason;
 }
 
+// JupyterLab keeps Enter from a form's own handling, so a field asks for it.
+function sendOnEnter(field, form) {
+  on(field, "keydown", (press) => {
+    if (press.key !== "Enter" || press.isComposing) return;
+    press.preventDefault();
+    form.requestSubmit();
+  });
+}
+
 function isOff(control) { return control.getAttribute("aria-disabled") === "true"; }
 
-let issued = 0;
-function freshId(stem) { issued += 1; return `rs-${stem}-${issued}`; }
+// Every widget is a module of its own, so the page has to do the counting.
+function freshId(stem) {
+  window.runstateIssued = (window.runstateIssued ?? 0) + 1;
+  return `rs-${stem}-${window.runstateIssued}`;
+}
 
 // The kernel may be gone: the view goes on, the model keeps the value locally.
 function store(model, values) {
@@ -103,8 +115,19 @@ function openRoot(el, label) {
   return root;
 }
 
+// A fresh floor to build on: listeners of an earlier one leave with it.
+function freshStage(root) {
+  const stage = element("div", { class: "rs-stage" });
+  root.replaceChildren(stage);
+  return stage;
+}
+
 // Listens to the model and lets go of it when the view is closed.
 function watch(model, names, work) {
   for (const name of names) model.on(`change:${name}`, work);
   return () => { for (const name of names) model.off(`change:${name}`, work); };
+}
+
+function sealedParts(model) {
+  return [element("p", { class: "rs-locked" }, element("strong", {}, "Locked. "), model.get("sealed"))];
 }

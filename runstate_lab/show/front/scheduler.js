@@ -4,8 +4,10 @@ function render({ model, el }) {
   const graph = () => model.get("graph");
   const view = {};
   const build = () => {
-    root.replaceChildren(...(model.get("sealed") ? sealedParts(model) : openParts(model, root, view)));
-    if (!model.get("sealed")) paint(model, root, view);
+    const stage = freshStage(root);
+    if (model.get("sealed")) return stage.append(...sealedParts(model));
+    stage.append(...openParts(model, stage, view).filter(Boolean));
+    paint(model, root, view);
   };
   const repaint = () => { if (graph().stores) paint(model, root, view); };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["schedule", "at", "shown", "cast", "tried", "prediction", "compare"], repaint)];
@@ -19,11 +21,7 @@ function render({ model, el }) {
   return () => quiet.forEach((stop) => stop());
 }
 
-function sealedParts(model) {
-  return [element("p", { class: "rs-locked" }, element("strong", {}, "Locked. "), model.get("sealed"))];
-}
-
-function openParts(model, root, view) {
+function openParts(model, stage, view) {
   const graph = model.get("graph");
   view.prediction = element("div", { class: "rs-prediction" });
   view.stores = radios("Store", graph.stores, model.get("shown"), (id) => store(model, { shown: id }));
@@ -33,17 +31,18 @@ function openParts(model, root, view) {
   view.reset = element("button", { type: "button", "data-do": "reset" }, "Start again");
   on(view.reset, "click", () => { if (!isOff(view.reset)) store(model, { schedule: "", at: 0 }); });
   view.resetNote = element("span", { class: "rs-why", id: freshId("why") });
-  view.scrub = scrubber(root, { at: () => model.get("at"), length: () => model.get("schedule").length, go: (at) => store(model, { at }) });
+  view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => model.get("schedule").length, go: (at) => store(model, { at }) });
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
   view.now = element("div", { class: "rs-state" });
   view.trace = element("div", { class: "rs-trace" });
   view.compared = comparison(model);
+  view.compared.hidden = graph.stores.length < 2;
   view.field = scheduleField(model);
   view.count = element("p", { class: "rs-count" });
   view.chips = element("ul", { class: "rs-chips", "aria-label": "Orders played" });
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "One press, one step" },
     view.actors.A.part, view.actors.B.part, element("div", { class: "rs-actor" }, view.reset, view.resetNote));
-  return [faultPlace(model), view.prediction, element("div", { class: "rs-bar" }, view.stores, graph.casts.length > 1 ? view.cast : null),
+  return [faultPlace(model), view.prediction, element("div", { class: "rs-bar" }, graph.stores.length > 1 ? view.stores : null, graph.casts.length > 1 ? view.cast : null),
     view.picture, view.live, presses, view.scrub.bar, element("div", { class: "rs-columns" }, view.now, view.trace),
     view.field, view.count, view.chips, view.compared];
 }
@@ -78,6 +77,7 @@ function scheduleField(model) {
     input.setAttribute("aria-invalid", reason ? "true" : "false");
     if (!reason) visit(model, schedule, schedule.length);
   });
+  sendOnEnter(input, form);
   form.show = () => { input.value = model.get("schedule"); why.textContent = ""; input.setAttribute("aria-invalid", "false"); };
   return form;
 }
@@ -134,6 +134,7 @@ function paintActors(graph, view, prefix, cast) {
 function paintState(view, state) {
   const facts = element("ul", { class: "rs-facts" });
   for (const [text, mood] of state.facts) facts.append(element("li", { class: `rs-fact-${mood}` }, mood === "lost" ? element("s", {}, text) : text, mood === "lost" ? " accepted, now gone" : ""));
+  if (!state.facts.length) facts.append(element("li", { class: "rs-fact-none" }, "no facts yet"));
   view.now.replaceChildren(element("h4", {}, "State"), element("p", {}, "revision ", element("b", {}, String(state.revision)), `, ${state.status}`), facts,
     element("p", { class: "rs-verdict" }, state.mood === "open" ? "" : state.short));
 }

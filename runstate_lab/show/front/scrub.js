@@ -7,7 +7,7 @@ const JUMPS = [
 ];
 const KEYS = { Home: "first", ArrowLeft: "back", ArrowRight: "forward", End: "last" };
 
-function scrubber(root, { at, length, go }) {
+function scrubber(stage, { at, length, go }) {
   const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Step shown" });
   const note = element("span", { class: "rs-why", id: freshId("why") });
   const place = element("span", { class: "rs-place" });
@@ -19,7 +19,7 @@ function scrubber(root, { at, length, go }) {
     return [name, button];
   }));
   on(slider, "input", () => go(Number(slider.value)));
-  on(root, "keydown", (press) => {
+  on(stage, "keydown", (press) => {
     const name = KEYS[press.key];
     if (!name || press.altKey || press.ctrlKey || press.metaKey || ownsArrows(press.target)) return;
     press.preventDefault();

@@ -1,0 +1,132 @@
+"""Visible checks: expected words first, the traceback last, never "all passed"."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runstate_lab.course.catalogue import Catalogue
+from runstate_lab.course.checks import Report, check, check_notebook
+from runstate_lab.course.faults import AskedWrongly, CourseFault
+from runstate_lab.course.wrong import own_class
+
+GREETING = "# answer: 01.1\ndef greeting(name):\n    "
+
+
+def checked(course: Catalogue, *, seconds: float = 20, **answers: str) -> Report:
+    """The report on the student's notebook with these answers, the rest solved."""
+    exercise = course.exercise("01")
+    own = own_class(course, exercise)
+    notebook = json.loads(json.dumps(own.solved))
+    for cell in notebook["cells"]:
+        task = cell["metadata"]["runstate"].get("id", "").replace("01.", "task_")
+        cell["source"] = answers.get(task, cell["source"])
+    path = course.root / exercise.notebook
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    return check_notebook(exercise, path, seconds=seconds)
+
+
+def test_the_stub_is_told_as_not_written_yet(tiny: Catalogue) -> None:
+    """No traceback for what nobody has begun."""
+    report = check("01", folder=tiny.root)
+
+    assert not report.held
+    assert "the name is in the greeting: not written yet (exercise 01.1: greet by name)" in str(report)
+    assert "Traceback" not in str(report)
+
+
+def test_the_solution_holds_and_the_held_back_checks_are_counted(tiny: Catalogue) -> None:
+    """The closing line says what was not run."""
+    report = checked(tiny)
+
+    assert report.held
+    assert "visible checks held, 1 held-back check not run here" == str(report).splitlines()[-1]
+
+
+def test_the_assertions_words_come_first_and_the_traceback_last(tiny: Catalogue) -> None:
+    """What was expected is read before where it failed."""
+    lines = str(checked(tiny, task_1=GREETING + "return 'Hello, you'")).splitlines()
+
+    assert "01.1  not held  greet by name" == lines[0]
+    assert "      the name is in the greeting: expected Ada to be greeted, got 'Hello, you'" == lines[1]
+    assert lines.index("Traceback (most recent call last):") > lines.index("01.2  held      refuse an empty name")
+    assert "2 of 3 visible checks did not hold, 1 held-back check not run here" == lines[-1]
+
+
+def test_a_check_that_prints_is_compared_with_what_it_should_print(tiny: Catalogue) -> None:
+    """Expected and found line stand side by side."""
+    report = checked(tiny, task_1=GREETING + "return 'Hello, Ada: release 7'")
+
+    assert 'expected "Hello, Bob: release 7", got "Hello, Ada: release 7"' == report.first_fault.words  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return (", "the answer is not plain Python"),
+        ("%time\n    return name", "the answer is not plain Python"),
+        ("return nmae", "NameError: name 'nmae' is not defined"),
+        ("import os; os._exit(0)", "it ended Python itself"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+    ids=["syntax", "magic", "name", "exit", "SystemExit"],
+)
+def test_every_way_of_failing_is_told(body: str, words: str, tiny: Catalogue) -> None:
+    """The first fault names what the answer did."""
+    report = checked(tiny, task_1=GREETING + body)
+
+    assert words in report.first_fault.words  # type: ignore[union-attr]
+
+
+def test_an_endless_loop_ends_and_the_cells_after_it_are_not_blamed(tiny: Catalogue) -> None:
+    """After the limit the cell is named; later checks say that they were not reached."""
+    report = checked(tiny, seconds=1.5, task_1=GREETING + "\n    while True: pass")
+
+    assert "it was not done after 1.5 seconds" == report.outcomes[0].words
+    assert "an earlier cell never came to its end" == report.outcomes[2].words
+
+
+def test_printing_does_not_disturb_the_result(tiny: Catalogue) -> None:
+    """What an answer cell prints, even in the worker's own words, goes nowhere."""
+    noise = "print('{\"cell\": 3, \"state\": \"ended\"}')\n"
+
+    assert checked(tiny, task_2=f"# answer: 01.2\n{noise}def checked(name): raise ValueError\n").held
+
+
+def test_one_answer_that_does_not_load_leaves_the_other_alone(tiny: Catalogue) -> None:
+    """Only the checks of that task are blamed on it."""
+    report = checked(tiny, task_2="# answer: 01.2\nimport nowhere")
+
+    assert (True, False) == (report.task_held("01.1"), report.task_held("01.2"))
+    assert "ModuleNotFoundError: No module named 'nowhere'" == report.of("01.2")[0].words
+
+
+def test_deleted_checks_do_not_count_as_held(tiny: Catalogue) -> None:
+    """A notebook without the checks of a task does not hold."""
+    path = tiny.root / tiny.exercise("01").notebook
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"] = [
+        cell for cell in notebook["cells"] if cell["metadata"]["runstate"].get("role") != "check"
+    ]
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    report = check("01", folder=tiny.root)
+
+    assert not report.held
+    assert "no visible check is left for 01.1, 01.2" in report.closing
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"nbformat": 4}'])
+def test_a_file_that_is_no_notebook_is_refused(text: str, tiny: Catalogue) -> None:
+    """The hint leads to a fresh copy."""
+    (tiny.root / tiny.exercise("01").notebook).write_text(text, encoding="utf-8")
+    with pytest.raises(CourseFault, match="hint: runstate-lab reset 01"):
+        check("01", folder=tiny.root)
+
+
+def test_a_missing_notebook_is_asked_wrongly(tiny: Catalogue, tmp_path: Path) -> None:
+    """The refusal names the path."""
+    (tiny.root / tiny.exercise("01").notebook).unlink()
+    with pytest.raises(AskedWrongly, match="01_greeting.ipynb"):
+        check("01", folder=tiny.root)

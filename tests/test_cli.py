@@ -1,0 +1,212 @@
+"""The command line: words to stderr, data to stdout, exit codes 0 to 3."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from runstate_lab.cli import laboratory, main, talk
+from runstate_lab.cli.laboratory import config_path, jupyter_command
+from runstate_lab.course import catalogue
+from runstate_lab.course.catalogue import Catalogue
+
+
+@pytest.fixture(autouse=True)
+def progress_in_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests record progress as a learner does."""
+    monkeypatch.delenv("RUNSTATE_PROGRESS")
+
+
+def run(course: Catalogue, *words: str) -> Result:
+    """The verb's result on that course."""
+    return CliRunner().invoke(main, ["--course", str(course.root), *words])
+
+
+def test_help_names_every_verb_in_the_order_of_use() -> None:
+    """Students first, then instructors, then authors."""
+    lines = CliRunner().invoke(main, ["--help"]).output.splitlines()
+    verbs = [line.split()[0] for line in lines[lines.index("Commands:") + 1 :] if line[:3] != "   "]
+
+    assert (
+        "lab check hint solution reset submit progress release grade gradebook build verify doctor".split()
+        == verbs
+    )
+
+
+def test_check_of_a_stub_exits_with_1(tiny: Catalogue) -> None:
+    """Something was checked and did not hold."""
+    seen = run(tiny, "check", "01")
+
+    assert 1 == seen.exit_code
+    assert "3 of 3 visible checks did not hold, 1 held-back check not run here" == seen.stdout.splitlines()[-1]
+
+
+def test_check_of_a_solution_exits_with_0_and_is_remembered(tiny: Catalogue) -> None:
+    """Progress knows which tasks held."""
+    exercise = tiny.exercise("01")
+    (tiny.root / exercise.notebook).write_bytes((tiny.root / exercise.solved).read_bytes())
+    seen = run(tiny, "check", "01", "--json")
+
+    assert 0 == seen.exit_code
+    assert ["01.1", "01.2"] == json.loads(seen.stdout)["held"]
+    (row,) = json.loads(run(tiny, "progress", "--json").stdout)
+    assert (2, 1, False) == (row["tasks_held"], row["attempts"], row["handed_in"])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("check", "09"), ("hint", "01.9"), ("hint", "01"), ("nonsense",), ("grade",), ("lab", "--port", "x")],
+    ids=" ".join,
+)
+def test_a_question_that_makes_no_sense_exits_with_2(words: tuple[str, ...], tiny: Catalogue) -> None:
+    """Nothing is on stdout, the reason is on stderr."""
+    seen = run(tiny, *words)
+
+    assert 2 == seen.exit_code
+    assert "" == seen.stdout
+    assert seen.stderr.strip()
+
+
+def test_a_fault_of_the_kit_exits_with_3(tiny: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The traceback is shown, and whose fault it is."""
+    monkeypatch.setattr("runstate_lab.course.checks.check_notebook", lambda *_: 1 / 0)
+    seen = run(tiny, "check", "01")
+
+    assert 3 == seen.exit_code
+    assert "ZeroDivisionError" in seen.stderr
+    assert "a fault of runstate-lab, not yours" in seen.stderr
+
+
+def test_each_hint_shows_one_step_more(tiny: Catalogue) -> None:
+    """After the last step all three stay."""
+    counts = [len(run(tiny, "hint", "01.1").stdout.splitlines()) for _ in range(4)]
+
+    assert [1, 2, 3, 3] == counts
+
+
+def test_a_solution_is_shown_after_an_attempt_only(tiny: Catalogue) -> None:
+    """Before it, the refusal says what to do."""
+    before = run(tiny, "solution", "01.1")
+    run(tiny, "check", "01")
+    after = run(tiny, "solution", "01.1")
+
+    assert 2 == before.exit_code
+    assert "hint: write an answer, save, then: runstate-lab check 01" in before.stderr
+    assert 'words = f"Hello, {name}: release {release}"' in after.stdout
+    assert "SOLUTION" not in after.stdout
+
+
+def test_where_no_solutions_are_the_refusal_says_so(tiny: Catalogue, tmp_path: Path) -> None:
+    """A student's folder never holds them."""
+    tiny.root.joinpath("solutions").rename(tmp_path / "elsewhere")
+    seen = run(tiny, "solution", "01.1")
+
+    assert 2 == seen.exit_code
+    assert "the solutions are not in" in seen.stderr
+
+
+def test_submit_prints_digest_and_path(tiny: Catalogue, tmp_path: Path) -> None:
+    """The receipt is data; the words are talk."""
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "ada")
+    digest, path = seen.stdout.split()
+
+    assert 64 == len(digest)
+    assert tmp_path / "ada" / "01_greeting.ipynb" == Path(path)
+
+
+def test_reset_says_where_the_old_notebook_is(tiny: Catalogue) -> None:
+    """Nothing is lost, and the reader knows it."""
+    (tiny.root / tiny.exercise("01").notebook).write_text("{}", encoding="utf-8")
+    seen = run(tiny, "reset", "01")
+
+    assert "01_greeting-1.ipynb" in seen.stderr
+
+
+def test_build_check_of_an_edited_notebook_exits_with_1(tiny: Catalogue) -> None:
+    """The fault and its cure are on stderr."""
+    path = tiny.root / tiny.lesson("00").notebook
+    path.write_text(path.read_text(encoding="utf-8").replace("Hello", "Hullo"), encoding="utf-8")
+    seen = run(tiny, "build", "00", "--check")
+
+    assert 1 == seen.exit_code
+    assert "then run: runstate-lab build 00_hello" in seen.stderr
+
+
+def test_release_prints_the_bundles_path(tiny: Catalogue, tmp_path: Path) -> None:
+    """Data on stdout is the path alone."""
+    seen = run(tiny, "release", "--out", str(tmp_path / "out"))
+
+    assert 0 == seen.exit_code, seen.stderr
+    assert tmp_path / "out" / "runstate-lab-course.zip" == Path(seen.stdout.strip())
+
+
+def test_a_gradebook_of_nothing_is_asked_wrongly(tiny: Catalogue, tmp_path: Path) -> None:
+    """The hint holds the command that would make one."""
+    seen = run(tiny, "gradebook", str(tmp_path))
+
+    assert 2 == seen.exit_code
+    assert f"hint: runstate-lab grade SUBMISSIONS --out {tmp_path}" in seen.stderr
+
+
+def test_doctor_names_python_and_every_package(tiny: Catalogue) -> None:
+    """What is here, one a line, and the walls as measured."""
+    seen = run(tiny, "doctor")
+    words = [line.split()[0] for line in seen.stdout.splitlines()]
+
+    assert 0 == seen.exit_code
+    assert {"Python", "Chromium", "isolation", "jupyterlab", "graphviz-pure"} <= set(words)
+
+
+def test_the_lab_opens_the_first_lesson_on_this_machine_only(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root folder, address, lesson, port and the reader's own arguments."""
+    monkeypatch.setattr(laboratory, "has_browser", lambda: False)
+    command = jupyter_command(
+        tiny.root, tiny.lessons[0].notebook, port=8899, arguments=("--LabApp.collaborative=True",)
+    )
+
+    assert f"--ServerApp.root_dir={tiny.root}" in command
+    assert "--ServerApp.ip=127.0.0.1" in command
+    assert "--LabApp.default_url=/lab/tree/notebooks/00_hello.ipynb" in command
+    assert "--ServerApp.port=8899" in command
+    assert "--no-browser" in command
+    assert ("--allow-root" in command) == (os.geteuid() == 0)
+    assert "--LabApp.collaborative=True" == command[-1]
+
+
+def test_the_labs_settings_are_private_to_the_course(tiny: Catalogue) -> None:
+    """News are off through files inside the course folder; the user's stay."""
+    first = Path(config_path(tiny.root).split(os.pathsep)[0])
+    settings = json.loads(
+        (first / "labconfig" / "default_setting_overrides.json").read_text(encoding="utf-8")
+    )
+
+    assert tiny.root in first.parents
+    assert "false" == settings["@jupyterlab/apputils-extension:notification"]["fetchNews"]
+
+
+def test_a_learners_verb_never_works_inside_the_package(
+    tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Away from any course the refusal leads to `lab`; beside the copy it is found."""
+    monkeypatch.setattr(talk, "KIT", tiny.root)
+    monkeypatch.setattr(catalogue, "find_root", lambda: tiny.root)
+    seen = CliRunner().invoke(main, ["check", "01"])
+
+    assert 2 == seen.exit_code
+    assert "hint: runstate-lab lab makes one here" in seen.stderr
+
+
+def test_the_copy_beside_you_is_your_course(
+    tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where `lab` was started the other verbs work too."""
+    tiny.root.rename(tmp_path / catalogue.OWN_COPY)
+    monkeypatch.chdir(tmp_path)
+
+    assert (tmp_path / catalogue.OWN_COPY).resolve() == catalogue.find_root()

@@ -1,0 +1,106 @@
+"""A learner's folder: set up, reset and handed in without losing anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from runstate_lab.course.catalogue import Catalogue
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.folder import digest, reset, set_up, submit
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """A kit with one lesson."""
+    folder = tmp_path / "kit"
+    (folder / "notebooks").mkdir(parents=True)
+    (folder / "notebooks" / "00.ipynb").write_text("first", encoding="utf-8")
+    return folder
+
+
+LESSON = Path("notebooks", "00.ipynb")
+
+
+def test_a_first_set_up_copies_everything(kit: Path, tmp_path: Path) -> None:
+    """Every file of the kit is there, and none is called kept."""
+
+    assert ((LESSON,), ()) == set_up(kit, tmp_path / "mine")
+    assert "first" == (tmp_path / "mine" / LESSON).read_text(encoding="utf-8")
+
+
+def test_a_second_set_up_does_nothing(kit: Path, tmp_path: Path) -> None:
+    """Nothing is written twice."""
+    set_up(kit, tmp_path / "mine")
+
+    assert ((), ()) == set_up(kit, tmp_path / "mine")
+
+
+def test_a_newer_kit_replaces_what_the_learner_left_alone(kit: Path, tmp_path: Path) -> None:
+    """An unchanged lesson is brought up to date."""
+    set_up(kit, tmp_path / "mine")
+    (kit / LESSON).write_text("second", encoding="utf-8")
+
+    assert ((LESSON,), ()) == set_up(kit, tmp_path / "mine")
+    assert "second" == (tmp_path / "mine" / LESSON).read_text(encoding="utf-8")
+
+
+def test_what_the_learner_changed_is_never_overwritten(kit: Path, tmp_path: Path) -> None:
+    """Also not after several newer kits."""
+    set_up(kit, tmp_path / "mine")
+    (tmp_path / "mine" / LESSON).write_text("mine", encoding="utf-8")
+    for text in ("second", "third"):
+        (kit / LESSON).write_text(text, encoding="utf-8")
+
+        assert ((), (LESSON,)) == set_up(kit, tmp_path / "mine")
+    assert "mine" == (tmp_path / "mine" / LESSON).read_text(encoding="utf-8")
+
+
+def test_a_reset_keeps_the_old_notebook(tiny: Catalogue) -> None:
+    """The fresh one is in place, the old one under a name of its own, twice."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    fresh = path.read_bytes()
+    for number, text in enumerate(("{}", "[]"), start=1):
+        path.write_text(text, encoding="utf-8")
+        kept = reset(tiny, exercise)
+
+        assert tiny.root / ".runstate" / "kept" / f"01_greeting-{number}.ipynb" == kept
+        assert text == kept.read_text(encoding="utf-8")
+        assert fresh == path.read_bytes()
+
+
+def test_a_reset_of_an_untouched_notebook_keeps_nothing(tiny: Catalogue) -> None:
+    """There is nothing of the learner's in it."""
+
+    assert None is reset(tiny, tiny.exercise("01"))
+
+
+def test_a_hand_in_is_the_saved_file_with_a_receipt(tiny: Catalogue, tmp_path: Path) -> None:
+    """The copy has the digest of the receipt, which the learner keeps too."""
+    exercise = tiny.exercise("01")
+    receipt = submit(tiny, exercise, student="ada", to=tmp_path / "box")
+    copy = tmp_path / "box" / "ada" / "01_greeting.ipynb"
+
+    assert digest(tiny.root / exercise.notebook) == digest(copy) == receipt.sha256
+    kept = tiny.root / ".runstate" / "receipts" / "01_greeting.json"
+    assert receipt.sha256 == json.loads(kept.read_text(encoding="utf-8"))["sha256"]
+    assert ["01_greeting.ipynb"] == [path.name for path in copy.parent.iterdir()]
+
+
+@pytest.mark.parametrize("name", ["", " ", "..", "../eve", "a/b", ".hidden"])
+def test_a_name_that_leaves_the_folder_is_refused(name: str, tiny: Catalogue, tmp_path: Path) -> None:
+    """Nobody hands in as somebody else's folder."""
+    with pytest.raises(AskedWrongly, match="cannot be the name of a folder"):
+        submit(tiny, tiny.exercise("01"), student=name, to=tmp_path)
+
+
+def test_a_broken_notebook_is_not_handed_in(tiny: Catalogue, tmp_path: Path) -> None:
+    """The student hears it now, not from the grader."""
+    (tiny.root / tiny.exercise("01").notebook).write_text("{", encoding="utf-8")
+    with pytest.raises(AskedWrongly, match="this is no notebook"):
+        submit(tiny, tiny.exercise("01"), student="ada", to=tmp_path / "box")
+
+    assert not (tmp_path / "box").exists()

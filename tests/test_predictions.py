@@ -1,0 +1,151 @@
+"""Predictions come first, with a reason; what they guard opens in the same output."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from runstate_lab.course import after, locked, predict, predictions, questiontable, reveal
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.progress import Progress, progress_of
+from runstate_lab.show.live import Sealed
+from runstate_lab.show.widget import Scheduler
+
+QUESTIONS = Path(__file__).parent / "questions"
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A progress file of its own, and the questions of lesson 98."""
+    path = tmp_path / "progress.json"
+    monkeypatch.setenv("RUNSTATE_PROGRESS", str(path))
+    monkeypatch.setattr(questiontable, "FOLDER", QUESTIONS)
+    yield path
+    predictions._GUARDED.clear()
+
+
+def test_a_guarded_widget_opens_when_the_prediction_is_made() -> None:
+    """The very widget that was shown locked gets its steps, and the prediction."""
+    box = predict("98.2")
+    board = locked("98.2", Scheduler)
+    assert {} == board.graph
+
+    box.answer("98.2", "a", "each tool writes its own")
+
+    assert "A, the test tool, reads revision 4." == board.step("A")
+    assert {"choice": "both", "why": "each tool writes its own"} == board.prediction
+
+
+def test_a_prediction_needs_a_reason() -> None:
+    """Without one it is not kept, and nothing opens."""
+    board = locked("98.2", Scheduler)
+
+    with pytest.raises(AskedWrongly, match="no reason yet"):
+        predict("98.2").answer("98.2", "a", "  ")
+
+    assert {} == board.graph
+    assert None is progress_of().entry("predictions", "98.2")
+
+
+def test_the_fault_of_an_answer_is_shown_in_the_form() -> None:
+    """What came from the browser without a reason is refused where the learner looks."""
+    box = predict("98.2")
+    box._heard(box, {"id": "98.2", "letters": "a", "why": ""}, [])
+
+    assert box.fault.startswith("AskedWrongly: prediction 98.2 has no reason yet")
+
+
+def test_a_kept_prediction_is_not_changed_afterwards() -> None:
+    """The second answer shows the first one again."""
+    box = predict("98.2")
+    box.answer("98.2", "a", "each tool writes its own")
+
+    assert "You said: both, because: each tool writes its own" == box.answer(
+        "98.2", "b", "I knew it"
+    )
+    assert "both" == progress_of().entry("predictions", "98.2")["choice"]
+
+
+def test_the_page_shows_the_prediction_beside_the_outcome() -> None:
+    """The reply has both; before the prediction the outcome is nowhere in the form."""
+    box = predict("98.2")
+    before = json.dumps([box.items, box.replies, box._repr_mimebundle_()[0]["text/html"]])
+    box.answer("98.2", "a", "each tool writes its own")
+
+    assert "nobody was told" not in before
+    assert ["What happens: One, and nobody was told."] == box.replies["98.2"]["more"]
+
+
+def test_what_comes_after_is_worked_out_only_then() -> None:
+    """The work is not done before the prediction, and shown in place after it."""
+    done: list[str] = []
+    shown = after("98.2", lambda: done.append("work") or "a <result>")
+    assert [] == done
+
+    predict("98.2").answer("98.2", "b", "the later one wins")
+
+    assert ["work"] == done
+    assert "a &lt;result&gt;" in shown.graph["html"]
+
+
+def test_after_the_prediction_a_cell_gives_its_plain_value() -> None:
+    """A cell that is run again has the value itself, as if nothing had guarded it."""
+    predict("98.2").answer("98.2", "b", "the later one wins")
+
+    assert 20 == after("98.2", lambda: 20)
+
+
+def test_what_the_work_raises_is_shown_in_place(capsys: pytest.CaptureFixture[str]) -> None:
+    """Locked or open, an exception becomes words where the result would be."""
+    shown = after("98.2", lambda: {}["missing"])
+    reveal("98.2")
+    again = after("98.2", lambda: {}["missing"])
+
+    assert "<pre>KeyError: &#x27;missing&#x27;</pre>" == shown.graph["html"]
+    assert (None, "KeyError: 'missing'\n") == (again, capsys.readouterr().out)
+
+
+def test_revealing_opens_and_is_recorded_as_such() -> None:
+    """The board opens without a prediction; the progress file says how."""
+    board = locked("98.2", Scheduler)
+    reveal("98.2")
+
+    assert "" == board.sealed
+    assert progress_of().entry("predictions", "98.2")["revealed"] is True
+    assert "This was opened without a prediction." == predict("98.2").replies["98.2"]["said"]
+
+
+def test_a_prediction_outlives_the_kernel(file: Path) -> None:
+    """A new kernel reads it from the file, and the board is open at once."""
+    Progress(file).record(
+        "predictions", "98.2", {"letter": "a", "choice": "both", "why": "so", "revealed": False}
+    )
+    board = locked("98.2", Scheduler)
+
+    assert "A, the test tool, reads revision 4." == board.step("A")
+
+
+def test_the_locked_output_repeats_to_the_byte_and_says_what_to_do() -> None:
+    """Two learners who predicted nothing store the same picture."""
+    one, other = (locked("98.2", Scheduler)._repr_mimebundle_()[0] for _ in range(2))
+
+    assert one["text/html"] == other["text/html"]
+    assert (
+        'Scheduler, locked: Answer prediction 98.2 above first, or call reveal("98.2").'
+        == one["text/plain"]
+    )
+
+
+def test_only_what_can_be_locked_is_locked() -> None:
+    """A plain value is sent to `after`."""
+    with pytest.raises(AskedWrongly, match="cannot lock a int"):
+        locked("98.2", lambda: 20)
+
+
+def test_a_locked_board_cannot_be_played_from_python() -> None:
+    """The plain call is refused with what to do."""
+    with pytest.raises(Sealed, match='call reveal\\("98.2"\\)'):
+        locked("98.2", Scheduler).play("ABABAB")

@@ -1,0 +1,252 @@
+"""The live widgets without a browser: the plain calls, the stored picture, the lock."""
+
+from __future__ import annotations
+
+import base64
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+
+import pytest
+
+from runstate_lab.model import RunStatus
+from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
+from runstate_lab.show.live import Askew, Live, Sealed, script
+from runstate_lab.show.moves import attempt, chart_graph, kinds
+from runstate_lab.show.widget import Scheduler, StateChart
+
+WIDGETS = [Scheduler, StateChart]
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def stored(widget: Live) -> dict[str, object]:
+    """What a notebook keeps of a widget: all but the reference to the live view."""
+    bundle, _ = widget._repr_mimebundle_()
+    return {kind: value for kind, value in bundle.items() if kind != VIEW}
+
+
+def drawing(widget: Live) -> ElementTree.Element:
+    """The SVG document in the stored picture."""
+    coded = widget.picture().partition("base64,")[2].partition('"')[0]
+    return ElementTree.fromstring(base64.b64decode(coded))
+
+
+def test_each_press_is_one_step_in_words() -> None:
+    """The sentences of six presses tell the whole story of a lost update."""
+    board = Scheduler()
+    said = [board.step(actor) for actor in "ABABAB"]
+
+    assert [
+        "A, the test tool, reads revision 4.",
+        "B, the scanner, reads revision 4.",
+        "A, the test tool, computes tests=green.",
+        "B, the scanner, computes scan=clean.",
+        "A, the test tool, submits tests=green, made from 4: accepted at revision 5.",
+        "B, the scanner, submits scan=clean, made from 4: accepted at revision 5; "
+        "tests=green is gone, and nobody was told.",
+    ] == said
+
+
+def test_back_and_forward_give_the_same_bytes() -> None:
+    """A scrubbed board shows exactly what it showed before."""
+    board = Scheduler(schedule="AABBAB")
+    before = stored(board)
+    board.back()
+    between = stored(board)
+    board.forward()
+
+    assert before == stored(board) != between
+
+
+def test_going_back_never_runs_a_store_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All steps were taken before; no store is asked while the board is played."""
+    board = Scheduler()
+    monkeypatch.setattr("runstate_lab.store.StateStore.apply", None)
+    board.play("ABABAB")
+    board.first()
+
+    assert 0 == board.at
+    assert "B, the scanner, submits" == board.last()[:23]
+
+
+def test_a_press_after_going_back_takes_another_way() -> None:
+    """What followed is replaced; the order that was complete stays counted."""
+    board = Scheduler(schedule="AAABBB")
+    board.first()
+    board.step("B")
+
+    assert ("B", 1, ["AAABBB"]) == (board.schedule, board.at, board.tried)
+
+
+def test_only_whole_orders_are_counted_and_each_once() -> None:
+    """Beginnings do not count, repetitions do not count twice."""
+    board = Scheduler()
+    for order in ("AAABBB", "AAB", "ABABAB", "AAABBB"):
+        board.play(order)
+
+    assert ["AAABBB", "ABABAB"] == board.tried
+
+
+def test_one_order_has_an_outcome_on_each_store() -> None:
+    """The table of outcomes is the side-by-side of the four stores."""
+    table = Scheduler(schedule="ABBABA").outcomes()
+
+    assert [
+        "1 of 2 results lost",
+        "1 decided on old facts",
+        "1 conflict, none lost",
+        "1 conflict, none lost",
+    ] == list(table["in short"])
+    assert ["5", "6", "5", "5"] == list(table["revision"])
+
+
+@pytest.mark.parametrize(
+    ("ask", "found"),
+    [
+        (lambda board: board.step("C"), "no such choice"),
+        (lambda board: board.play("AAAA"), "4 steps of A"),
+        (lambda board: board.play("AXB"), "neither A nor B"),
+        (lambda board: board.choose("postgres"), "no such choice"),
+    ],
+)
+def test_a_call_that_cannot_be_followed_says_what_there_is(
+    ask: Callable[[Scheduler], str], found: str
+) -> None:
+    """The message names what was found and ends with one thing to do."""
+    with pytest.raises(Askew, match=found) as refused:
+        ask(Scheduler())
+
+    assert "\nhint: " in str(refused.value)
+
+
+@pytest.mark.parametrize("make", WIDGETS)
+def test_what_a_notebook_keeps_repeats_to_the_byte(make: type[Live]) -> None:
+    """Two fresh widgets keep the same picture and the same sentence."""
+    assert stored(make()) == stored(make())
+    assert {"text/plain", "text/html"} == set(stored(make()))
+    assert repr(make()) == stored(make())["text/plain"]
+
+
+def test_the_stored_picture_has_an_alt_text_and_the_marks() -> None:
+    """The picture of a conflict shows the word, and its alt text says the state."""
+    board = Scheduler(stores=("compare-and-swap",), schedule="ABABAB")
+    words = [node.text for node in drawing(board).iter() if node.tag.endswith("text")]
+
+    assert "conflict" in words
+    assert (
+        'alt="Scheduler on the compare-and-swap store, order ABABAB. State: revision 5'
+        in board.picture()
+    )
+
+
+@pytest.mark.parametrize("make", WIDGETS)
+def test_a_sealed_widget_sends_nothing_that_could_be_read(make: type[Live]) -> None:
+    """Neither the state for the browser nor the stored output holds a step."""
+    widget = make()
+    widget.seal("predict first")
+    state = widget.get_state()
+    sent = json.dumps({key: state[key] for key in state if key not in ("_esm", "_css", "layout")})
+
+    assert {} == state["graph"]
+    assert [] == [word for word in ("gone", "conflict", "refused", "accepted") if word in sent]
+    assert "predict first" in str(stored(widget))
+
+
+@pytest.mark.parametrize(
+    "play", [lambda: _sealed(Scheduler()).step("A"), lambda: _sealed(StateChart()).move("running")]
+)
+def test_a_sealed_widget_refuses_the_plain_calls(play: Callable[[], str]) -> None:
+    """There is no way round the lock through Python."""
+    with pytest.raises(Sealed, match="hint: predict first"):
+        play()
+
+
+def test_an_unsealed_widget_shows_the_prediction_beside_the_result() -> None:
+    """The choice and its reason reach the browser together with the steps."""
+    board = _sealed(Scheduler())
+    board.unseal(choice="both", why="each writes its own")
+
+    assert {"choice": "both", "why": "each writes its own"} == board.prediction
+    assert 20 == board.graph["orders"]["total"]
+
+
+def test_what_was_played_before_the_seal_comes_back() -> None:
+    """A board that is shown with an order has it again when it opens."""
+    board = _sealed(Scheduler(schedule="AABBBA"))
+    assert "" == board.schedule
+    board.unseal()
+
+    assert ("AABBBA", 6) == (board.schedule, board.at)
+
+
+def test_the_exception_of_a_listener_is_shown_in_the_widget() -> None:
+    """It goes to the fault line, and the widget goes on."""
+    board = Scheduler()
+    board.listen(lambda widget: {}["missing"], "at")
+    board.step("A")
+
+    assert "KeyError: 'missing'" == board.fault
+    assert 1 == board.at
+
+
+@pytest.mark.parametrize("start", RunStatus)
+def test_every_pair_of_statuses_is_answered_as_the_rules_say(start: RunStatus) -> None:
+    """An arrow of the rules is taken, every other attempt is refused by name."""
+    answers = chart_graph(RULES)["answers"][str(start)]
+    legal = {kind: str(end) for begin, end, kind in arrows(RULES) if begin is start}
+
+    assert legal == {kind: answer["to"] for kind, answer in answers.items() if answer["to"]}
+    assert {"illegal_transition"} >= {
+        answer["rule"] for answer in answers.values() if not answer["to"]
+    }
+    assert set(kinds(RULES)) == set(answers)
+
+
+def test_a_refused_attempt_is_drawn_with_its_rule() -> None:
+    """The marks of the refused arrow are dotted and name the code."""
+    answer = chart_graph(RULES)["answers"]["completed"]["run_started"]
+    roles = [attributes["class"] for _, attributes, _ in answer["marks"]]
+
+    assert "rs-refused" == roles[0]
+    assert "run_started: illegal_transition" == answer["marks"][-1][2]
+
+
+def test_a_chart_walks_by_event_or_by_status() -> None:
+    """Both wishes lead to the same place, and refusals do not move the revision."""
+    chart = StateChart("run_started", "waiting", "completed", "running")
+
+    assert ("running", 3) == (chart.status, chart.revision)
+    assert ["run_started", "approval_requested", "run_completed", "approval_granted"] == chart.tries
+    assert ["accepted", "accepted", "refused", "accepted"] == list(chart.table()["answer"])
+
+
+def test_a_chart_follows_the_table_it_is_given() -> None:
+    """The source text's table has two kinds that change a status."""
+    chart = StateChart(rules=SOURCE_TEXT)
+
+    assert ["run_started", "run_completed"] == chart.graph["kinds"]
+    assert chart.move("completed").startswith("run_completed at queued: refused")
+
+
+def test_every_attempt_is_a_real_refusal_or_a_real_state() -> None:
+    """What the chart says is what a store answers."""
+    assert "waiting" == attempt(RunStatus.RUNNING, "approval_requested", RULES).status
+    assert "illegal_transition" == attempt(RunStatus.FAILED, "run_completed", RULES).code
+
+
+@pytest.mark.parametrize("make", WIDGETS)
+def test_the_script_is_one_module_without_imports(make: type[Live]) -> None:
+    """Nothing is fetched from anywhere, and render is exported once."""
+    code = str(make._esm)
+
+    assert 1 == code.count("export default")
+    assert [] == [line for line in code.splitlines() if line.startswith("import")]
+    assert [] == [
+        word for word in ("http://127", "https://", "fetch(", "innerHTML") if word in code
+    ]
+    assert code.startswith(script("dom.js").partition("export")[0][:200])
+
+
+def _sealed(widget: Live) -> Live:
+    widget.seal("predict first")
+    return widget
