@@ -157,7 +157,9 @@ class BlindRetryStore(SoftenedStore):
     """
 
     # WRONG ON PURPOSE: a retry is not asked whether it is safe.
-    softened = {"tool_dispatched": {"conditions": (call_is_proposed, attempts_are_left, gate_is_open)}}
+    softened = {
+        "tool_dispatched": {"conditions": (call_is_proposed, attempts_are_left, gate_is_open)}
+    }
 
 
 class ErasedErrorStore(StateStore):

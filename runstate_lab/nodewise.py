@@ -195,12 +195,25 @@ def reason_is_given(state: RunState, event: StateEvent) -> Refusal | None:
 
 
 def plan_nodes(state: RunState, event: StateEvent) -> dict[str, object]:
-    """The planned nodes join the nodes of the run."""
+    """The planned nodes join the nodes of the run.
+
+    >>> from runstate_lab.model import Plan
+    >>> event = StateEvent("nodes_planned", "runtime", "runtime", Plan((NodeState("build"),)), 1)
+    >>> plan_nodes(RunState("run-7"), event)["nodes"][0].name
+    'build'
+    """
     return {"nodes": (*state.nodes, *event.value.nodes)}
 
 
 def move_node(state: RunState, event: StateEvent, to: NodeStatus) -> dict[str, object]:
-    """One node goes to its next status, with attempt, holder, reason and writes."""
+    """One node goes to its next status, with attempt, holder, reason and writes.
+
+    >>> state = RunState("run-7", nodes=(NodeState("build"),))
+    >>> event = StateEvent("node_claimed", "worker:w1", "worker", Claim("build", "w1", 1, 9), 1)
+    >>> node = move_node(state, event, NodeStatus.RUNNING)["nodes"][0]
+    >>> node.worker, node.attempt
+    ('w1', 1)
+    """
     value = event.value
     fields: dict[str, object] = {"status": to}
     if isinstance(value, Claim):

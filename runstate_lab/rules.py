@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from runstate_lab.callrows import CALL_ROWS, REQUEST_ROWS
 from runstate_lab.errors import (
     DriverFenced,
     IllegalTransition,
@@ -27,13 +28,7 @@ from runstate_lab.noderows import NODE_ROWS
 from runstate_lab.nodewise import move_node
 from runstate_lab.nouns import changed
 from runstate_lab.rows import ANY_TEXT, WAITING, Change, Condition, Rule, Rules
-from runstate_lab.runrows import (
-    CALL_ROWS,
-    DRIVER_ROWS,
-    REQUEST_ROWS,
-    RUN_ROWS,
-    THE_NAIVE_FIRST_TABLE,
-)
+from runstate_lab.runrows import DRIVER_ROWS, RUN_ROWS, THE_NAIVE_FIRST_TABLE
 
 SOURCE_TEXT = Rules("SOURCE_TEXT", THE_NAIVE_FIRST_TABLE)
 RULES = Rules("RULES", RUN_ROWS + CALL_ROWS + REQUEST_ROWS + DRIVER_ROWS + NODE_ROWS)
