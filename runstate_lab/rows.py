@@ -114,6 +114,20 @@ class Rules:
             raise UnknownEvent(kind, found, reason=f"unknown event: {kind}")
         return rule
 
+    def only(self, *kinds: str) -> Rules:
+        """The same rows for fewer kinds, so that a table can grow row by row.
+
+        >>> Rules("empty", ()).only("run_started")
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.UnknownEvent: unknown event: run_started: asked run_started, found no such row in empty
+        hint: use one of the kinds that the rules table lists
+        """
+        for kind in kinds:
+            self.row(kind)
+        rows = tuple(rule for rule in self.rows if rule.kind in kinds)
+        return Rules(f"{self.name}, {len(rows)} of {len(self.rows)} rows", rows)
+
     def but(self, kind: str, **changes: object) -> Rules:
         """The same table with one row changed; the name says that it is altered.
 
