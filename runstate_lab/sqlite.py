@@ -34,8 +34,8 @@ APPLICATION = 0x52534C41
 SCHEMA = """
 create table runs (
   run_id text primary key, rules text not null, revision integer not null,
-  base text not null, snapshot text not null, snapshot_revision integer not null,
-  since integer not null) strict, without rowid;
+  base text not null, snapshot text not null, snapshot_revision integer not null
+  ) strict, without rowid;
 create table entries (
   number integer primary key, run_id text not null, revision integer not null,
   event text not null, expected integer, refusal text) strict;
@@ -187,8 +187,7 @@ class SqliteStateStore(StateStore):
                     "delete from entries where run_id = ? and number <= ?", (run_id, last)
                 )
                 self._file.execute(
-                    "update runs set base = ?, snapshot = ?, snapshot_revision = ?, since = 0 "
-                    "where run_id = ?",
+                    "update runs set base = ?, snapshot = ?, snapshot_revision = ? where run_id = ?",
                     (write_state(base), write_state(self._state), self._state.revision, run_id),
                 )
         return len(dropped)
@@ -208,7 +207,7 @@ class SqliteStateStore(StateStore):
                     line,
                     state.revision,
                 )
-                self._file.execute("insert into runs values (?, ?, ?, ?, ?, ?, 0)", values)
+                self._file.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
                 return
         asked = f"to create {state.run_id}"
         if row[0] != self._rules.name:
@@ -234,8 +233,7 @@ class SqliteStateStore(StateStore):
     def _commit(self, event: StateEvent, after: RunState) -> None:
         size = self._append(event, after.revision, None)
         self._file.execute(
-            "update runs set revision = ?, since = since + ? where run_id = ?",
-            (after.revision, size, after.run_id),
+            "update runs set revision = ? where run_id = ?", (after.revision, after.run_id)
         )
         self._grown += size
         if self._grown > self._heavy:
@@ -245,7 +243,7 @@ class SqliteStateStore(StateStore):
         line = write_state(after)
         self._grown, self._heavy = 0, max(SMALLEST_SNAPSHOT, len(line))
         self._file.execute(
-            "update runs set snapshot = ?, snapshot_revision = ?, since = 0 where run_id = ?",
+            "update runs set snapshot = ?, snapshot_revision = ? where run_id = ?",
             (line, after.revision, after.run_id),
         )
 
