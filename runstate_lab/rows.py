@@ -53,10 +53,16 @@ class Rule:
     late: Condition | None = None
     otherwise: str = "{kind} is not legal from {status}"
     _any_of: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    fixed_reason: str | None = field(init=False, repr=False, compare=False)
+    ends: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        # Looked at for every event, so settled once, when the row is made.
         patterns = tuple(one[:-1] for one in self.sources if one.endswith(":*"))
+        fixed = len(self.reasons) == 1 and self.reasons != ANY_TEXT
         object.__setattr__(self, "_any_of", patterns)
+        object.__setattr__(self, "fixed_reason", self.reasons[0] if fixed else None)
+        object.__setattr__(self, "ends", self.to is not None and self.to.terminal)
 
     def admits(self, source: str) -> bool:
         """Whether a source is one of those that this row names.

@@ -26,7 +26,7 @@ from runstate_lab.errors import (
 from runstate_lab.model import NodeStatus, RunState, RunStatus, StateEvent
 from runstate_lab.noderows import NODE_ROWS
 from runstate_lab.nodewise import move_node
-from runstate_lab.nouns import changed
+from runstate_lab.nouns import with_fields
 from runstate_lab.rows import ANY_TEXT, WAITING, Change, Condition, Rule, Rules
 from runstate_lab.runrows import DRIVER_ROWS, RUN_ROWS, THE_NAIVE_FIRST_TABLE
 
@@ -64,7 +64,7 @@ def check(state: RunState, event: StateEvent, rules: Rules = RULES) -> None:
         raise _wrong_type(rule, event)
     if rule.nodes:
         _check_node(state, event, rule)
-    if rule.reasons:
+    if rule.reasons and rule.fixed_reason is None:
         _check_reason(rule, event)
     for condition in rule.conditions:
         refusal = condition(state, event)
@@ -87,12 +87,12 @@ def reduce(state: RunState, event: StateEvent, rules: Rules = RULES) -> RunState
     if rule.node_to is not None:
         fields = move_node(state, event, rule.node_to)
     if rule.to is not None:
-        reason = _reason(rule, event)
+        reason = rule.fixed_reason or (str(event.value) if rule.reasons else None)
         fields["status"] = rule.to
         fields["waiting_for"] = reason if rule.to is WAITING else None
-        fields["stop_reason"] = reason if rule.to.terminal else None
+        fields["stop_reason"] = reason if rule.ends else None
     fields["revision"] = state.revision + 1
-    return changed(state, **fields)
+    return with_fields(state, fields)
 
 
 def replay(state: RunState, events: Iterable[StateEvent], rules: Rules = RULES) -> RunState:
@@ -191,16 +191,9 @@ def _check_reason(rule: Rule, event: StateEvent) -> None:
     if rule.reasons == ANY_TEXT:
         if not str(event.value).strip():
             raise ReasonMissing(f"{rule.kind} because of {event.value!r}", "no words")
-    elif len(rule.reasons) > 1 and event.value not in rule.reasons:
+    elif event.value not in rule.reasons:
         wanted = " or ".join(rule.reasons)
         raise ReasonMissing(f"{rule.kind} because of {event.value!r}", f"the reasons {wanted}")
-
-
-def _reason(rule: Rule, event: StateEvent) -> str | None:
-    if not rule.reasons:
-        return None
-    fixed = len(rule.reasons) == 1 and rule.reasons != ANY_TEXT
-    return rule.reasons[0] if fixed else str(event.value)
 
 
 __all__ = [
