@@ -28,6 +28,7 @@ def run_tests(folder: Path, paths: list[str]) -> int:
         "no:nbval",
         "-p",
         "no:cacheprovider",
+        "--noconftest",
     ]
     done = subprocess.run(
         [*command, "-c", os.devnull, "--rootdir", str(folder), *paths],
