@@ -58,9 +58,9 @@ def test_two_stores_on_one_file_see_each_other(tmp_path: Path) -> None:
     one, two = store_in(tmp_path), store_in(tmp_path)
     Runtime(one).accept_runtime(START)
 
-    assert 1 == two.load().revision
     with pytest.raises(RevisionConflict):
         Runtime(two).accept_runtime(START)
+    assert 1 == two.load().revision
     assert 2 == len(one.trace)
 
 
@@ -115,8 +115,12 @@ def test_a_foreign_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     assert before == path.read_bytes()
 
 
-@pytest.mark.parametrize("content", [b"not a database at all", b"SQLite format 3\x00" + b"\xff" * 90])
-def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content", [b"not a database at all", b"SQLite format 3\x00" + b"\xff" * 90]
+)
+def test_a_file_that_is_no_database_is_refused_and_left_alone(
+    tmp_path: Path, content: bytes
+) -> None:
     """A clear error, and not a byte is changed."""
     path = tmp_path / "run.sqlite"
     path.write_bytes(content)
@@ -171,10 +175,13 @@ def test_notes_are_redacted_in_the_file(tmp_path: Path) -> None:
     assert "[redacted]" in store.trace.diagnostics[0].words
 
 
-def write_many(path: str, worker: str, count: int, done: multiprocessing.Queue) -> None:
-    """Dispatch and answer calls, re-reading after each conflict; say how it went."""
+def write_many(
+    path: str, worker: str, count: int, ready: multiprocessing.Barrier, done: multiprocessing.Queue
+) -> None:
+    """Dispatch calls, re-reading after each conflict; say how it went."""
     store = SqliteStateStore.open(path, "run-7", durable="normal")
     runtime = Runtime(store)
+    ready.wait(60)
     written = conflicts = 0
     while written < count:
         state = store.load()
@@ -191,9 +198,11 @@ def test_two_processes_lose_nothing(tmp_path: Path) -> None:
     """Every acknowledged write is in the state; every conflict was reported and kept."""
     Runtime(store_in(tmp_path)).accept_runtime(START)
     start = multiprocessing.get_context("spawn")
-    done = start.Queue()
+    done, ready = start.Queue(), start.Barrier(2)
     path = str(tmp_path / "run.sqlite")
-    writers = [start.Process(target=write_many, args=(path, name, 150, done)) for name in "AB"]
+    writers = [
+        start.Process(target=write_many, args=(path, name, 150, ready, done)) for name in "AB"
+    ]
     for writer in writers:
         writer.start()
     said = [done.get(timeout=60) for _ in writers]
