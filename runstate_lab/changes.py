@@ -10,6 +10,7 @@ from runstate_lab.model import (
     CallStatus,
     Fact,
     FirstError,
+    NodeStatus,
     RunState,
     StateEvent,
     ToolCall,
@@ -199,15 +200,25 @@ def begin_reign(state: RunState, event: StateEvent) -> dict[str, object]:
 
 
 def close_the_books(state: RunState, event: StateEvent) -> dict[str, object]:
-    """Each open call is marked: not executed where proposed, unknown where dispatched.
+    """Each open call and node is marked as what it is once the run has ended.
+
+    A proposed call was not executed, the outcome of a dispatched one is
+    unknown; a node that had not ended is cancelled.
 
     >>> calls = (ToolCall("c1", "scan"), ToolCall("c2", "deploy", status=CallStatus.DISPATCHED))
     >>> event = StateEvent("run_cancelled", "runtime", "runtime", "not today", 3)
     >>> [str(one.status) for one in close_the_books(RunState("run-7", calls=calls), event)["calls"]]
     ['not_executed', 'unknown']
     """
+    words = f"the run ended: {event.value}"
+    nodes = tuple(
+        node
+        if node.status.terminal
+        else changed(node, status=NodeStatus.CANCELLED, reason=words, until=None)
+        for node in state.nodes
+    )
     closed = tuple(_closed(call) for call in state.calls)
-    return {"calls": closed, "requests": ()}
+    return {"calls": closed, "requests": (), "nodes": nodes}
 
 
 def fail_run(state: RunState, event: StateEvent) -> dict[str, object]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runstate_lab.errors import Malformed, StoreUnreadable
-from runstate_lab.model import CallStatus, Fact, RunState
+from runstate_lab.model import CallStatus, Fact, NodeStatus, RunState
 from runstate_lab.nouns import changed
 from runstate_lab.records import read_state, write_state
 
@@ -41,7 +41,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """A committed state and the three-way answer for each open call.
+    """A committed state and the three-way answer for each open call; nodes that are held.
 
     >>> print(recover(RunState("run-7")))
     run-7 queued at revision 0, nothing open
@@ -49,11 +49,13 @@ class Recovery:
 
     state: RunState
     calls: tuple[OpenCall, ...]
+    nodes: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         state = self.state
         head = f"{state.run_id} {state.status} at revision {state.revision}"
         lines = [f"  {call.call_id} {call.tool}: {call.answer}" for call in self.calls]
+        lines += [f"  node {name}: {answer}" for name, answer in self.nodes]
         return "\n".join([head + ("" if lines else ", nothing open"), *lines])
 
 
@@ -77,6 +79,11 @@ def recover(state: RunState) -> Recovery:
                 ANSWERS[call.status] != "outcome unknown" or call.key is not None,
             )
             for call in state.calls
+        ),
+        tuple(
+            (node.name, f"attempt {node.attempt} by {node.worker}, outcome unknown")
+            for node in state.nodes
+            if node.status is NodeStatus.RUNNING
         ),
     )
 

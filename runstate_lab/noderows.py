@@ -41,6 +41,7 @@ def _node(
         nodes=nodes,
         node_to=node_to,
         writes=("nodes",),
+        late=nodewise.report_came_too_late if writer == WORKER else None,
     )
 
 

@@ -11,6 +11,7 @@ from runstate_lab.errors import (
     AnswerStale,
     AttemptFenced,
     BudgetSpent,
+    CallLate,
     NeedsUnmet,
     NodeUnknown,
     Refusal,
@@ -192,6 +193,21 @@ def reason_is_given(state: RunState, event: StateEvent) -> Refusal | None:
     if event.value.reason.strip():
         return None
     return NeedsUnmet(f"{event.kind} {event.value.node}", "no words", reason="reason is missing")
+
+
+def report_came_too_late(state: RunState, event: StateEvent) -> Refusal | None:
+    """The run has ended; the report is kept in the trace only.
+
+    >>> from runstate_lab.model import NodeReport, RunStatus
+    >>> ended = RunState("run-7", status=RunStatus.CANCELLED)
+    >>> late = StateEvent("node_finished", "worker:w1", "worker", NodeReport("build", 1), 1)
+    >>> report_came_too_late(ended, late).code
+    'call_late'
+    """
+    if state.status.terminal:
+        asked = f"{event.kind} by {event.source}"
+        return CallLate(asked, f"the run {state.status}", reason="the report comes too late")
+    return None
 
 
 def plan_nodes(state: RunState, event: StateEvent) -> dict[str, object]:

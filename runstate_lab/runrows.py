@@ -22,7 +22,7 @@ from runstate_lab.rows import (
 RUNTIME = ("runtime", ("runtime",))
 ALIVE = (QUEUED, RUNNING, WAITING)
 START = {"otherwise": "run cannot start from {status}"}
-ENDED = ("calls", "requests")
+ENDED = ("calls", "requests", "nodes")
 
 THE_NAIVE_FIRST_TABLE = (
     Rule("run_started", "run status", *RUNTIME, (QUEUED,), RUNNING, **START),

@@ -107,6 +107,9 @@ class Ledger:
         ends = {"proposed": "not_executed", "dispatched": "unknown"}
         for call_id, status in self.calls.items():
             self._mark(call_id, ends.get(status, status))
+        for name, status in self.nodes.items():
+            if status not in ENDED:
+                self.nodes[name] = "cancelled"
 
 
 def complaints(store: StateStore, lines: Iterable[Line]) -> list[str]:
