@@ -32,7 +32,7 @@ def test_help_names_every_verb_in_the_order_of_use() -> None:
     verbs = [line.split()[0] for line in lines[lines.index("Commands:") + 1 :] if line[:3] != "   "]
 
     assert (
-        "lab check hint solution reset submit progress release grade gradebook build verify doctor".split()
+        "lab check hint solution reset submit progress release grade gradebook build verify bench doctor".split()
         == verbs
     )
 
