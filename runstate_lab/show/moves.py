@@ -65,10 +65,10 @@ STATE = RunState(
 )
 
 
-def kinds(rules: Rules) -> tuple[str, ...]:
+def kinds(rules: Rules = RULES) -> tuple[str, ...]:
     """The kinds of events that change a status, in the order of the table.
 
-    >>> kinds(RULES)[:4]
+    >>> kinds()[:4]
     ('run_started', 'run_completed', 'run_failed', 'run_cancelled')
     """
     return tuple(rule.kind for rule in rules.rows if rule.to is not None)
