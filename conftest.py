@@ -16,8 +16,7 @@ collect_ignore_glob = ["notebooks/src/*", "solutions/*.py"]
 os.environ["RUNSTATE_PROGRESS"] = "off"
 
 NO_SKIP = any(
-    os.environ.get(name, "").lower() in {"1", "true", "yes"}
-    for name in ("CI", "RUNSTATE_NO_SKIP")
+    os.environ.get(name, "").lower() in {"1", "true", "yes"} for name in ("CI", "RUNSTATE_NO_SKIP")
 )
 
 

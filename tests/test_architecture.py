@@ -124,9 +124,7 @@ def test_the_book_imports_the_standard_library_and_lower_floors(path: Path) -> N
     assert [] == wrong
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if path.parent != PACKAGE], ids=name_of
-)
+@pytest.mark.parametrize("path", [path for path in MODULES if path.parent != PACKAGE], ids=name_of)
 def test_the_machinery_imports_only_what_stands_below_it(path: Path) -> None:
     """A sub-package imports the book and the sub-packages that the document lists."""
     package = path.relative_to(PACKAGE).parts[0]
@@ -156,7 +154,8 @@ def test_a_function_is_one_idea(path: Path) -> None:
     long = {
         node.name: length
         for node in functions(tree)
-        if (length := len(set(range(node.lineno, (node.end_lineno or 0) + 1)) - docs)) > FUNCTION_LINES
+        if (length := len(set(range(node.lineno, (node.end_lineno or 0) + 1)) - docs))
+        > FUNCTION_LINES
     }
 
     assert {} == long
@@ -207,7 +206,9 @@ def test_nothing_is_imported_by_star_or_raised_bare(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names):
             wrong.append((node.lineno, "star import"))
-        if isinstance(node, ast.ClassDef) and any(word.arg == "metaclass" for word in node.keywords):
+        if isinstance(node, ast.ClassDef) and any(
+            word.arg == "metaclass" for word in node.keywords
+        ):
             wrong.append((node.lineno, "metaclass"))
         if isinstance(node, ast.Raise):
             called = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
@@ -219,7 +220,9 @@ def test_nothing_is_imported_by_star_or_raised_bare(path: Path) -> None:
 
 def test_the_book_opens_with_python_alone() -> None:
     """`import runstate_lab` works where nothing else is installed."""
-    blocked = "IPython pandas anywidget ipywidgets nbformat nbclient jupytext click rich graphviz pytest"
+    blocked = (
+        "IPython pandas anywidget ipywidgets nbformat nbclient jupytext click rich graphviz pytest"
+    )
     program = (
         "import sys\n"
         f"for name in {blocked.split()!r}: sys.modules[name] = None\n"
@@ -236,7 +239,16 @@ def test_the_book_opens_with_python_alone() -> None:
 
 def test_the_book_keeps_no_clock_and_rolls_no_dice() -> None:
     """No module of the book imports time, randomness, threads or processes."""
-    forbidden = {"time", "datetime", "random", "secrets", "uuid", "threading", "asyncio", "subprocess"}
+    forbidden = {
+        "time",
+        "datetime",
+        "random",
+        "secrets",
+        "uuid",
+        "threading",
+        "asyncio",
+        "subprocess",
+    }
     asked = {(path.name, name) for path in BOOK for name in imports(path) if name in forbidden}
 
     assert set() == asked

@@ -51,7 +51,9 @@ def test_binder_opens_the_first_lesson() -> None:
     """The address in `start` is the catalogue's first lesson."""
     first = catalogue.load(ROOT).lessons[0].notebook.as_posix()
 
-    assert f"--LabApp.default_url=/lab/tree/{first}" in (BINDER / "start").read_text(encoding="utf-8")
+    assert f"--LabApp.default_url=/lab/tree/{first}" in (BINDER / "start").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_no_other_file_of_binders_changes_the_build() -> None:
@@ -67,14 +69,22 @@ def test_what_binder_would_do_ends_in_a_running_lab(tmp_path: Path) -> None:
     """Fresh Python, pins, postBuild, start: the server answers and knows the kernel."""
     source, python = tmp_path / "src", tmp_path / "env" / "bin" / "python"
     names = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout.splitlines()
     for name in names:
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).is_file():
             shutil.copy2(ROOT / name, source / name)
     environment = {
-        **{key: value for key, value in os.environ.items() if key not in ("VIRTUAL_ENV", "PYTHONPATH")},
+        **{
+            key: value
+            for key, value in os.environ.items()
+            if key not in ("VIRTUAL_ENV", "PYTHONPATH")
+        },
         "HOME": str(tmp_path),
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
     }

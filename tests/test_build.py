@@ -47,9 +47,14 @@ def test_nothing_in_a_notebook_names_time_machine_or_version(tiny: Catalogue) ->
     for path in (LESSON, STUBS, SOLVED):
         text = (tiny.root / path).read_text(encoding="utf-8")
 
-        assert {"codemirror_mode", "file_extension", "mimetype", "name", "nbconvert_exporter", "pygments_lexer"} == set(
-            notebook(tiny, path)["metadata"]["language_info"]
-        )
+        assert {
+            "codemirror_mode",
+            "file_extension",
+            "mimetype",
+            "name",
+            "nbconvert_exporter",
+            "pygments_lexer",
+        } == set(notebook(tiny, path)["metadata"]["language_info"])
         assert "iopub" not in text
         assert str(tiny.root) not in text
 
@@ -90,7 +95,9 @@ def test_cells_say_what_they_are(tiny: Catalogue) -> None:
     } == cells[5]["metadata"]["runstate"]
     assert ["check"] == cells[5]["metadata"]["tags"]
     assert "answer-01-1" == cells[3]["id"]
-    assert {"kind": "exercise", "name": "01_greeting", "held_back": 1} == notebook(tiny, STUBS)["metadata"]["runstate"]
+    assert {"kind": "exercise", "name": "01_greeting", "held_back": 1} == notebook(tiny, STUBS)[
+        "metadata"
+    ]["runstate"]
 
 
 def test_check_accepts_what_was_built(tiny: Catalogue) -> None:
@@ -103,7 +110,9 @@ def test_check_accepts_what_was_built(tiny: Catalogue) -> None:
 def test_check_refuses_an_edited_notebook_and_names_the_cure(path: Path, tiny: Catalogue) -> None:
     """One changed word is found; the message holds master and command."""
     file = tiny.root / path
-    file.write_text(file.read_text(encoding="utf-8").replace("release", "deploy", 1), encoding="utf-8")
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("release", "deploy", 1), encoding="utf-8"
+    )
     with pytest.raises(CourseFault) as caught:
         build(tiny, [path.stem], check=True)
 
@@ -127,7 +136,9 @@ def test_a_failing_cell_stops_this_notebook_and_no_other(tiny: Catalogue) -> Non
     other = tiny.root / "notebooks" / "01_builds.ipynb"
     other.unlink()
     rewrite_lesson(tiny, 'raise LookupError("no build")')
-    with pytest.raises(CourseFault, match="notebooks/src/00_hello.py: a cell failed when run") as caught:
+    with pytest.raises(
+        CourseFault, match="notebooks/src/00_hello.py: a cell failed when run"
+    ) as caught:
         build(tiny)
 
     assert "LookupError: no build" in str(caught.value)
@@ -142,7 +153,9 @@ def test_a_failing_cell_stops_this_notebook_and_no_other(tiny: Catalogue) -> Non
     ],
     ids=["path", "address"],
 )
-def test_an_output_that_differs_elsewhere_is_refused(code: str, words: str, tiny: Catalogue) -> None:
+def test_an_output_that_differs_elsewhere_is_refused(
+    code: str, words: str, tiny: Catalogue
+) -> None:
     """A path of this machine, or a memory address, would not repeat."""
     rewrite_lesson(tiny, code)
     with pytest.raises(CourseFault, match=words):
@@ -165,6 +178,24 @@ def test_a_build_sees_a_learner_who_has_done_nothing(
     rewrite_lesson(tiny, 'import os\nos.environ["RUNSTATE_PROGRESS"]')
 
     assert "'off'" in render(tiny, targets(tiny, ["00"])[0])[LESSON]
+
+
+def test_a_widgets_model_is_not_stored_but_its_picture_is(tiny: Catalogue) -> None:
+    """The model's number differs each time; a bundle of nothing else is dropped."""
+    rewrite_lesson(
+        tiny,
+        "from IPython.display import display\n"
+        'model = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}}\n'
+        'display({**model, "text/plain": "run-7 is running"}, raw=True)\n'
+        "display(model, raw=True)",
+    )
+    (outputs,) = (
+        cell["outputs"]
+        for cell in json.loads(render(tiny, targets(tiny, ["00"])[0])[LESSON])["cells"]
+        if cell["cell_type"] == "code"
+    )
+
+    assert [{"text/plain": ["run-7 is running"]}] == [output["data"] for output in outputs]
 
 
 def test_answers_and_catalogue_must_agree(tiny: Catalogue) -> None:

@@ -16,7 +16,11 @@ WRONG = {
     "missing key": ("minutes = 5\n", "", "lesson without 'minutes'"),
     "wrong type": ("minutes = 5", 'minutes = "5"', "is not int"),
     "too long": ("minutes = 10", "minutes = 46", "catalogue.toml:13: 46 minutes; 1 to 45"),
-    "falling numbers": ('number = "00"\nname = "00_hello"', 'number = "02"\nname = "02_hello"', "numbers must rise"),
+    "falling numbers": (
+        'number = "00"\nname = "00_hello"',
+        'number = "02"\nname = "02_hello"',
+        "numbers must rise",
+    ),
     "number and name": ('number = "00"', 'number = "05"', "'00_hello' has the number '05'"),
     "bad name": ('"00_hello"', '"00 hello"', "is not like"),
     "unknown lesson": ('lesson = "01"', 'lesson = "09"', "exercise of unknown lesson '09'"),
@@ -47,7 +51,9 @@ def test_lessons_and_exercises_come_in_order_with_their_paths() -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "words"), WRONG.values(), ids=WRONG)
-def test_a_faulty_catalogue_is_refused_in_words(old: str, new: str, words: str, tmp_path: Path) -> None:
+def test_a_faulty_catalogue_is_refused_in_words(
+    old: str, new: str, words: str, tmp_path: Path
+) -> None:
     """The fault names what was found, and the line where one can be named."""
     text = (TINY / catalogue.FILE).read_text(encoding="utf-8")
     assert old in text
@@ -80,7 +86,9 @@ def test_a_folder_without_catalogue_is_no_course(tmp_path: Path) -> None:
         catalogue.load(tmp_path)
 
 
-def test_the_course_is_found_from_inside_it(tiny: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_course_is_found_from_inside_it(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A notebook's folder leads to its course."""
     monkeypatch.chdir(tiny.root / "notebooks")
 

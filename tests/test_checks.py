@@ -33,7 +33,9 @@ def test_the_stub_is_told_as_not_written_yet(tiny: Catalogue) -> None:
     report = check("01", folder=tiny.root)
 
     assert not report.held
-    assert "the name is in the greeting: not written yet (exercise 01.1: greet by name)" in str(report)
+    assert "the name is in the greeting: not written yet (exercise 01.1: greet by name)" in str(
+        report
+    )
     assert "Traceback" not in str(report)
 
 
@@ -50,8 +52,13 @@ def test_the_assertions_words_come_first_and_the_traceback_last(tiny: Catalogue)
     lines = str(checked(tiny, task_1=GREETING + "return 'Hello, you'")).splitlines()
 
     assert "01.1  not held  greet by name" == lines[0]
-    assert "      the name is in the greeting: expected Ada to be greeted, got 'Hello, you'" == lines[1]
-    assert lines.index("Traceback (most recent call last):") > lines.index("01.2  held      refuse an empty name")
+    assert (
+        "      the name is in the greeting: expected Ada to be greeted, got 'Hello, you'"
+        == lines[1]
+    )
+    assert lines.index("Traceback (most recent call last):") > lines.index(
+        "01.2  held      refuse an empty name"
+    )
     assert "2 of 3 visible checks did not hold, 1 held-back check not run here" == lines[-1]
 
 
@@ -59,7 +66,9 @@ def test_a_check_that_prints_is_compared_with_what_it_should_print(tiny: Catalog
     """Expected and found line stand side by side."""
     report = checked(tiny, task_1=GREETING + "return 'Hello, Ada: release 7'")
 
-    assert 'expected "Hello, Bob: release 7", got "Hello, Ada: release 7"' == report.first_fault.words  # type: ignore[union-attr]
+    assert (
+        'expected "Hello, Bob: release 7", got "Hello, Ada: release 7"' == report.first_fault.words
+    )  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -90,9 +99,11 @@ def test_an_endless_loop_ends_and_the_cells_after_it_are_not_blamed(tiny: Catalo
 
 def test_printing_does_not_disturb_the_result(tiny: Catalogue) -> None:
     """What an answer cell prints, even in the worker's own words, goes nowhere."""
-    noise = "print('{\"cell\": 3, \"state\": \"ended\"}')\n"
+    noise = 'print(\'{"cell": 3, "state": "ended"}\')\n'
 
-    assert checked(tiny, task_2=f"# answer: 01.2\n{noise}def checked(name): raise ValueError\n").held
+    assert checked(
+        tiny, task_2=f"# answer: 01.2\n{noise}def checked(name): raise ValueError\n"
+    ).held
 
 
 def test_one_answer_that_does_not_load_leaves_the_other_alone(tiny: Catalogue) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -31,10 +33,10 @@ def test_help_names_every_verb_in_the_order_of_use() -> None:
     lines = CliRunner().invoke(main, ["--help"]).output.splitlines()
     verbs = [line.split()[0] for line in lines[lines.index("Commands:") + 1 :] if line[:3] != "   "]
 
-    assert (
-        "lab check hint solution reset submit progress release grade gradebook build verify bench doctor".split()
-        == verbs
-    )
+    students = ["lab", "check", "hint", "solution", "reset", "submit", "progress"]
+    instructors = ["release", "grade", "gradebook"]
+
+    assert [*students, *instructors, "build", "verify", "bench", "doctor"] == verbs
 
 
 def test_check_of_a_stub_exits_with_1(tiny: Catalogue) -> None:
@@ -42,7 +44,10 @@ def test_check_of_a_stub_exits_with_1(tiny: Catalogue) -> None:
     seen = run(tiny, "check", "01")
 
     assert 1 == seen.exit_code
-    assert "3 of 3 visible checks did not hold, 1 held-back check not run here" == seen.stdout.splitlines()[-1]
+    assert (
+        "3 of 3 visible checks did not hold, 1 held-back check not run here"
+        == seen.stdout.splitlines()[-1]
+    )
 
 
 def test_check_of_a_solution_exits_with_0_and_is_remembered(tiny: Catalogue) -> None:
@@ -59,10 +64,19 @@ def test_check_of_a_solution_exits_with_0_and_is_remembered(tiny: Catalogue) -> 
 
 @pytest.mark.parametrize(
     "words",
-    [("check", "09"), ("hint", "01.9"), ("hint", "01"), ("nonsense",), ("grade",), ("lab", "--port", "x")],
+    [
+        ("check", "09"),
+        ("hint", "01.9"),
+        ("hint", "01"),
+        ("nonsense",),
+        ("grade",),
+        ("lab", "--port", "x"),
+    ],
     ids=" ".join,
 )
-def test_a_question_that_makes_no_sense_exits_with_2(words: tuple[str, ...], tiny: Catalogue) -> None:
+def test_a_question_that_makes_no_sense_exits_with_2(
+    words: tuple[str, ...], tiny: Catalogue
+) -> None:
     """Nothing is on stdout, the reason is on stderr."""
     seen = run(tiny, *words)
 
@@ -210,3 +224,28 @@ def test_the_copy_beside_you_is_your_course(
     monkeypatch.chdir(tmp_path)
 
     assert (tmp_path / catalogue.OWN_COPY).resolve() == catalogue.find_root()
+
+
+@pytest.mark.slow
+def test_a_class_is_graded_and_its_gradebook_printed(tiny: Catalogue, tmp_path: Path) -> None:
+    """One right and one empty-handed student: 0, because both have a verdict."""
+    exercise = tiny.exercise("01")
+    for student, path in (("ada", exercise.solved), ("bob", exercise.notebook)):
+        (tmp_path / "class" / student).mkdir(parents=True)
+        shutil.copy(tiny.root / path, tmp_path / "class" / student / "01_greeting.ipynb")
+    out = str(tmp_path / "out")
+    seen = run(tiny, "grade", str(tmp_path / "class"), "--out", out, "--isolation", "none")
+
+    assert 0 == seen.exit_code, seen.stderr
+    assert "2 submissions: 1 FAIL, 1 PASS; 0 unchanged." in seen.stderr
+    book = csv.DictReader(run(tiny, "gradebook", out).stdout.splitlines())
+    assert {"student", "exercise", "verdict", "points", "reason", "isolation"} <= set(
+        book.fieldnames or ()
+    )
+    assert [("ada", "PASS"), ("bob", "FAIL")] == [(row["student"], row["verdict"]) for row in book]
+
+
+def test_colour_is_left_out_where_nobody_sees_it(tiny: Catalogue) -> None:
+    """Not a terminal: the words alone."""
+
+    assert "\x1b" not in run(tiny, "check", "01").stdout

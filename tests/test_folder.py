@@ -91,7 +91,9 @@ def test_a_hand_in_is_the_saved_file_with_a_receipt(tiny: Catalogue, tmp_path: P
 
 
 @pytest.mark.parametrize("name", ["", " ", "..", "../eve", "a/b", ".hidden"])
-def test_a_name_that_leaves_the_folder_is_refused(name: str, tiny: Catalogue, tmp_path: Path) -> None:
+def test_a_name_that_leaves_the_folder_is_refused(
+    name: str, tiny: Catalogue, tmp_path: Path
+) -> None:
     """Nobody hands in as somebody else's folder."""
     with pytest.raises(AskedWrongly, match="cannot be the name of a folder"):
         submit(tiny, tiny.exercise("01"), student=name, to=tmp_path)

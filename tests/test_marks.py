@@ -38,7 +38,11 @@ assert apply(0) == 1
 # For teachers.
 """
 WRONG = {
-    "nested": ("# BEGIN SOLUTION\nx = 1\n# BEGIN SOLUTION\n# END SOLUTION", 5, "inside the one of line 3"),
+    "nested": (
+        "# BEGIN SOLUTION\nx = 1\n# BEGIN SOLUTION\n# END SOLUTION",
+        5,
+        "inside the one of line 3",
+    ),
     "unclosed": ("# BEGIN SOLUTION\nx = 1", 3, "never closed"),
     "stray": ("x = 1\n# END SOLUTION", 4, "without BEGIN"),
     "end indented": ("# BEGIN SOLUTION\nx = 1\n  # END SOLUTION", 5, "not indented as in line 3"),
@@ -62,7 +66,11 @@ def test_each_cell_has_its_role() -> None:
 
     assert ["text", "given", "answer", "check", "text"] == [cell.role for cell in cells]
     assert [1, 4, 7, 20, 24] == [cell.line for cell in cells]
-    assert ("04.1", "the first commit wins", ("check",)) == (cells[3].task, cells[3].check, cells[3].tags)
+    assert ("04.1", "the first commit wins", ("check",)) == (
+        cells[3].task,
+        cells[3].check,
+        cells[3].tags,
+    )
     assert ("teacher",) == cells[4].tags
 
 
@@ -124,7 +132,9 @@ def test_a_check_before_its_answer_is_refused() -> None:
         read(GOOD.replace("# check: 04.1", "# check: 04.2"))
 
 
-@pytest.mark.parametrize("first", ["# answer 04.1", "# Answer: 04.1", "# check: 04.1", "# answer: four"])
+@pytest.mark.parametrize(
+    "first", ["# answer 04.1", "# Answer: 04.1", "# check: 04.1", "# answer: four"]
+)
 def test_a_first_line_that_is_almost_a_role_is_refused(first: str) -> None:
     """A misspelled role is not taken for given code."""
     with pytest.raises(CourseFault, match="names no task"):

@@ -19,7 +19,9 @@ def run(folder: Path, text: str, **variables: str) -> subprocess.CompletedProces
     """pytest on one file, with the project's conftest beside it."""
     shutil.copy(ROOT / "conftest.py", folder)
     (folder / "test_it.py").write_text(text, encoding="utf-8")
-    kept = {key: value for key, value in os.environ.items() if key not in ("CI", "RUNSTATE_NO_SKIP")}
+    kept = {
+        key: value for key, value in os.environ.items() if key not in ("CI", "RUNSTATE_NO_SKIP")
+    }
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "test_it.py"],
         cwd=folder,

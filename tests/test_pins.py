@@ -42,7 +42,9 @@ def test_binders_pins_are_a_part_of_all_pins() -> None:
 def test_every_dependency_is_pinned() -> None:
     """Whatever the project asks for stands in the lists."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    pinned = {path: {normal(line.partition("==")[0]) for line in pins(path)} for path in (ALL, BINDER)}
+    pinned = {
+        path: {normal(line.partition("==")[0]) for line in pins(path)} for path in (ALL, BINDER)
+    }
     asked = [project["dependencies"], *project["optional-dependencies"].values()]
     names = [{normal(re.split(r"[<>=~! \[;]", line)[0]) for line in lines} for lines in asked]
 

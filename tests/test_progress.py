@@ -52,7 +52,9 @@ def test_two_writers_lose_nothing(tmp_path: Path) -> None:
     assert 50 == len(Progress(path).section("hints"))
 
 
-@pytest.mark.parametrize("broken", ["", "{", "[]", '{"version": 1}', '{"version": 1, "entries": {"hints": 3}}'])
+@pytest.mark.parametrize(
+    "broken", ["", "{", "[]", '{"version": 1}', '{"version": 1, "entries": {"hints": 3}}']
+)
 def test_a_broken_file_is_set_aside_not_overwritten(
     broken: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,7 +80,8 @@ def test_a_second_broken_file_gets_its_own_name(tmp_path: Path) -> None:
         Progress(path).section("hints")
 
     assert ["first", "second"] == [
-        (tmp_path / f"progress.broken-{number}.json").read_text(encoding="utf-8") for number in (1, 2)
+        (tmp_path / f"progress.broken-{number}.json").read_text(encoding="utf-8")
+        for number in (1, 2)
     ]
 
 

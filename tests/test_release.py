@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 
@@ -9,13 +10,15 @@ import pytest
 
 from runstate_lab.course.build import build
 from runstate_lab.course.catalogue import Catalogue
-from runstate_lab.course.faults import AskedWrongly, CourseFault
+from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
 from runstate_lab.course.release import bundle_files, leaks, release, secret_lines
 
 HIDDEN_LINE = 'assert student.greeting("a" * 100) == "Hello, " + "a" * 100 + ": release 7"'
 
 
-def test_the_bundle_holds_lessons_exercises_catalogue_and_a_page(tiny: Catalogue, tmp_path: Path) -> None:
+def test_the_bundle_holds_lessons_exercises_catalogue_and_a_page(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
     """Nothing else is in it, above all no solution."""
     path = release(tiny, tmp_path / "out")
 
@@ -64,7 +67,9 @@ def test_a_secret_in_a_given_cell_is_refused_with_file_and_line(
     """The refusal names the leak's place and the secret's; nothing is written."""
     master = tiny.root / tiny.exercise("01").master
     text = master.read_text(encoding="utf-8")
-    master.write_text(text.replace("release = 7", f"release = 7\nif not release:\n    {line}"), encoding="utf-8")
+    master.write_text(
+        text.replace("release = 7", f"release = 7\nif not release:\n    {line}"), encoding="utf-8"
+    )
     build(tiny, ["01_greeting"])
     with pytest.raises(CourseFault) as caught:
         release(tiny, tmp_path / "out")
@@ -89,7 +94,9 @@ def test_a_line_that_a_lesson_shows_is_no_secret(tiny: Catalogue, tmp_path: Path
 
 def test_a_file_of_ours_must_not_be_in_the_wheel(tiny: Catalogue) -> None:
     """Whatever it holds, its name is enough."""
-    names = [fault.found for fault in leaks({"runstate_lab/solutions/01/x.py": b""}, {}, inside="wheel")]
+    names = [
+        fault.found for fault in leaks({"runstate_lab/solutions/01/x.py": b""}, {}, inside="wheel")
+    ]
 
     assert ["runstate_lab/solutions/01/x.py must not be in the wheel"] == names
 
@@ -101,10 +108,21 @@ def test_a_secret_is_found_in_an_output_too(tiny: Catalogue) -> None:
     assert 1 == len(list(leaks({"a.ipynb": content}, secret_lines(tiny))))
 
 
+def test_a_secret_in_chinese_is_found_however_json_writes_it() -> None:
+    """As letters, and as escapes."""
+    secret = 'assert student.greeting("构建") == "Hello, 构建: release 7"'
+    secrets = {secret: Place(Path("test_hidden.py"), 3)}
+    forms = [json.dumps(secret).encode(), json.dumps(secret, ensure_ascii=False).encode()]
+
+    assert [1, 1] == [len(list(leaks({"a.ipynb": form}, secrets))) for form in forms]
+
+
 def test_an_edited_exercise_is_not_released(tiny: Catalogue, tmp_path: Path) -> None:
     """What students get is what the masters say."""
     path = tiny.root / tiny.exercise("01").notebook
-    path.write_text(path.read_text(encoding="utf-8").replace("release = 7", "release = 8"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("release = 7", "release = 8"), encoding="utf-8"
+    )
     with pytest.raises(CourseFault, match="is stale, or was edited by hand"):
         release(tiny, tmp_path)
 

@@ -44,7 +44,9 @@ def test_a_wrong_answer_that_fails_elsewhere_is_told_with_both_checks(tiny: Cata
 def test_a_wrong_answer_that_passes_is_told(tiny: Catalogue) -> None:
     """It is not wrong, or nothing looks."""
     path = tiny.root / WRONG / "accepts_blank.py"
-    path.write_text(path.read_text(encoding="utf-8").replace('name == ""', "not name.strip()"), encoding="utf-8")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('name == ""', "not name.strip()"), encoding="utf-8"
+    )
 
     assert "it fails at: no visible check" in said(visible_faults(tiny))
 
@@ -53,14 +55,18 @@ def test_too_few_wrong_answers_are_told(tiny: Catalogue) -> None:
     """Four are the least."""
     (tiny.root / WRONG / "same_for_all.py").unlink()
 
-    assert "solutions/01_greeting/wrong: 3 wrong answers; at least 4 are needed" == said(visible_faults(tiny))
+    assert "solutions/01_greeting/wrong: 3 wrong answers; at least 4 are needed" == said(
+        visible_faults(tiny)
+    )
 
 
 def test_a_stub_that_passes_is_told(tiny: Catalogue) -> None:
     """A check that asks nothing lets the stub through."""
     master = tiny.root / tiny.exercise("01").master
     text = master.read_text(encoding="utf-8")
-    master.write_text(text.replace('    checked(" ")\n', '    raise ValueError\n'), encoding="utf-8")
+    master.write_text(
+        text.replace('    checked(" ")\n', "    raise ValueError\n"), encoding="utf-8"
+    )
     build(tiny, ["01_greeting"])
 
     assert "the stub of 01.2 passes its visible checks" in said(visible_faults(tiny))

@@ -33,7 +33,8 @@ class Verbs(click.Group):
         # The end of the line: whatever comes here is the kit's own fault.
         except Exception:
             say(traceback.format_exc())
-            say("This is a fault of runstate-lab, not yours. `runstate-lab doctor` tells what is installed.")
+            say("This is a fault of runstate-lab, not yours.")
+            say("`runstate-lab doctor` tells what is installed.")
             ctx.exit(KIT_FAILED)
 
     def list_commands(self, ctx: click.Context) -> list[str]:

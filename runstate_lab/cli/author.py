@@ -12,7 +12,9 @@ from runstate_lab.cli.talk import Asked, say, talk, tell
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--check", is_flag=True, help="Write nothing; refuse a stale or hand-edited notebook.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; refuse a stale or hand-edited notebook."
+)
 @click.option("--jobs", default=2, show_default=True, help="Notebooks that run at the same time.")
 @click.pass_obj
 def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:

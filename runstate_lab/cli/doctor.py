@@ -77,7 +77,9 @@ def _course(asked: Asked) -> str:
     except CourseFault as fault:
         return f"none: {fault.found}"
     kinds = "with solutions" if course.has_solutions else "without solutions"
-    return f"{course.root} ({len(course.lessons)} lessons, {len(course.exercises)} exercises, {kinds})"
+    return (
+        f"{course.root} ({len(course.lessons)} lessons, {len(course.exercises)} exercises, {kinds})"
+    )
 
 
 def _isolation() -> str:

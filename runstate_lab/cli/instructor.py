@@ -93,7 +93,9 @@ def gradebook(out: Path, as_json: bool) -> None:
 
     records = read_records(out)
     if not records:
-        raise AskedWrongly(f"{out} holds no records", hint=f"runstate-lab grade SUBMISSIONS --out {out}")
+        raise AskedWrongly(
+            f"{out} holds no records", hint=f"runstate-lab grade SUBMISSIONS --out {out}"
+        )
     tell((books.as_json(records) if as_json else books.as_csv(records)).rstrip("\n"))
 
 

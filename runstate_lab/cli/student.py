@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from runstate_lab.cli.laboratory import lab
-from runstate_lab.cli.talk import Asked, say, tell
+from runstate_lab.cli.talk import Asked, say, tell, tell_report
 from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.progress import Progress, progress_of
@@ -37,7 +37,7 @@ def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
         outcomes = [asdict(outcome) for outcome in report.outcomes]
         tell(json.dumps({"exercise": wanted.name, "held": held, "checks": outcomes}, indent=1))
     else:
-        tell(str(report))
+        tell_report(str(report))
     ctx.exit(0 if report.held else NOT_HELD)
 
 
@@ -120,7 +120,11 @@ def progress(asked: Asked, as_json: bool) -> None:
     predictions = progress_of(course.root).section("predictions")
     tell(f"{len(predictions)} predictions made")
     for row in rows:
-        checked = f"{row['tasks_held']} of {row['tasks']} tasks held" if row["attempts"] else "not checked yet"
+        checked = (
+            f"{row['tasks_held']} of {row['tasks']} tasks held"
+            if row["attempts"]
+            else "not checked yet"
+        )
         hints = f", {row['hints']} hints" if row["hints"] else ""
         handed = ", handed in" if row["handed_in"] else ""
         tell(f"{row['exercise']}  {checked}{hints}{handed}")

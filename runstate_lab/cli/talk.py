@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.folder import KIT
+
+VERDICT = re.compile(r"\d\d\.\d+  (held|not held) ")
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Asked:
 
     @property
     def own_catalogue(self) -> Catalogue:
-        """The same, but never the course inside the package: a learner's work is not there."""
+        """The same, but never the one inside the package."""
         if self.root == KIT:
             raise AskedWrongly(
                 f"no course folder in {Path.cwd()} or above it",
@@ -54,3 +57,11 @@ def say(words: str, *, style: str = "") -> None:
 def tell(line: str) -> None:
     """A line of data, on stdout."""
     click.echo(line)
+
+
+def tell_report(report: str) -> None:
+    """A report on stdout; colour only repeats what its words say."""
+    for line in report.splitlines():
+        verdict = VERDICT.match(line)
+        colour = {"held": "green", "not held": "red"}[verdict[1]] if verdict else None
+        click.echo(click.style(line, fg=colour) if colour else line)

@@ -187,7 +187,9 @@ def _task_faults(cells: tuple[Cell, ...], target: Target) -> list[CourseFault]:
         if id not in found
     ]
     faults += [
-        CourseFault(f"answer {id} is no task of the catalogue", place=Place(target.master, cell.line))
+        CourseFault(
+            f"answer {id} is no task of the catalogue", place=Place(target.master, cell.line)
+        )
         for id, cell in answers.items()
         if id not in ids
     ]

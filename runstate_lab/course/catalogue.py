@@ -258,7 +258,9 @@ def _lesson(row: Mapping[str, Any]) -> Lesson:
 
 def _exercise(row: Mapping[str, Any]) -> Exercise:
     tasks = tuple(
-        Task(each["id"], each["title"], each["points"], tuple(each["answers"]), tuple(each["hints"]))
+        Task(
+            each["id"], each["title"], each["points"], tuple(each["answers"]), tuple(each["hints"])
+        )
         for each in row["tasks"]
     )
     return Exercise(row["name"], row["title"], row["lesson"], tasks)
@@ -273,7 +275,10 @@ def _faults(table: Mapping[str, Any], path: Path, text: str) -> Iterator[CourseF
     lessons, exercises = table.get("lessons", []), table.get("exercises", [])
     if not lessons:
         yield fault("there is no [[lessons]]")
-    for rows, keys, noun in ((lessons, LESSON_KEYS, "lesson"), (exercises, EXERCISE_KEYS, "exercise")):
+    for rows, keys, noun in (
+        (lessons, LESSON_KEYS, "lesson"),
+        (exercises, EXERCISE_KEYS, "exercise"),
+    ):
         for row in rows:
             for found in _shape(row, keys, noun):
                 yield fault(found, str(row.get("name", "")))
@@ -283,13 +288,18 @@ def _faults(table: Mapping[str, Any], path: Path, text: str) -> Iterator[CourseF
                 yield fault(f"{noun} name {name!r} is not like 04_plain_words", name)
         for row in rows:
             if not str(row.get("name", "")).startswith(f"{row.get('number')}_"):
-                yield fault(f"{noun} {row.get('name')!r} has the number {row.get('number')!r}", str(row.get("name")))
+                yield fault(
+                    f"{noun} {row.get('name')!r} has the number {row.get('number')!r}",
+                    str(row.get("name")),
+                )
         for earlier, later in zip(names, names[1:], strict=False):
             if later[:2] <= earlier[:2]:
                 yield fault(f"{noun} {later} stands after {earlier}: numbers must rise", later)
     for row in lessons:
         if isinstance(row.get("minutes"), int) and not 1 <= row["minutes"] <= MINUTES_AT_MOST:
-            yield fault(f"{row['minutes']} minutes; 1 to {MINUTES_AT_MOST} are allowed", row["name"])
+            yield fault(
+                f"{row['minutes']} minutes; 1 to {MINUTES_AT_MOST} are allowed", row["name"]
+            )
     numbers = {str(row.get("name", ""))[:2] for row in lessons}
     for row in exercises:
         if row.get("lesson") not in numbers:

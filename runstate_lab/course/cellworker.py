@@ -3,7 +3,8 @@
 Started as `python cellworker.py CELLS RESULTS`: reads cells as JSON, runs them
 in one namespace, and writes one line per cell to RESULTS, before and after it,
 so that a cell that never ends is known by name. What a check prints is part of
-its result; what other cells print goes nowhere. This is for a learner's own machine; `grading` confines and this does not.
+its result; what other cells print goes nowhere. This is for a learner's own
+machine: `grading` confines, and this does not.
 """
 
 from __future__ import annotations

@@ -70,7 +70,11 @@ class Report:
     def closing(self) -> str:
         """The last line: never "all passed", for there are held-back checks."""
         failed = sum(not outcome.held for outcome in self.outcomes)
-        seen = "visible checks held" if self.held else f"{failed} of {len(self.outcomes)} visible checks did not hold"
+        seen = (
+            "visible checks held"
+            if self.held
+            else f"{failed} of {len(self.outcomes)} visible checks did not hold"
+        )
         missing = [task.id for task in self.exercise.tasks if not self.of(task.id)]
         if missing:
             seen = f"no visible check is left for {', '.join(missing)}"
@@ -84,7 +88,9 @@ class Report:
             mark = "held    " if self.task_held(task.id) else "not held"
             lines.append(f"{task.id}  {mark}  {task.title}")
             lines += [
-                f"      {outcome.check}: {outcome.words}" for outcome in self.of(task.id) if not outcome.held
+                f"      {outcome.check}: {outcome.words}"
+                for outcome in self.of(task.id)
+                if not outcome.held
             ]
         for trail in self._trails():
             lines += ["", *trail.rstrip().splitlines()]
@@ -117,10 +123,14 @@ def check_notebook(exercise: Exercise, path: Path, *, seconds: float = SECONDS) 
         notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = notebook["cells"]
     except FileNotFoundError:
-        raise AskedWrongly(f"there is no {path}", hint="runstate-lab lab sets the course up") from None
+        raise AskedWrongly(
+            f"there is no {path}", hint="runstate-lab lab sets the course up"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
         found = f"this is no notebook: {error!r}"
-        raise CourseFault(found, place=Place(path), hint=f"runstate-lab reset {exercise.number}") from None
+        raise CourseFault(
+            found, place=Place(path), hint=f"runstate-lab reset {exercise.number}"
+        ) from None
     return check_cells(exercise, cells, held_back=_held_back(notebook), seconds=seconds)
 
 
@@ -170,7 +180,9 @@ def _run(cells: list[dict[str, str]], seconds: float) -> dict[int, dict[str, str
             _end(process)
         notes = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
     ended = {note["cell"]: note for note in notes if note["state"] == "ended"}
-    faults = {number: fault for number, note in ended.items() if (fault := _fault(cells[number], note))}
+    faults = {
+        number: fault for number, note in ended.items() if (fault := _fault(cells[number], note))
+    }
     why = f"it was not done after {seconds:g} seconds" if code is None else "it ended Python itself"
     for number in range(len(cells)):
         if number not in ended:

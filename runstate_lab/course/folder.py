@@ -75,7 +75,7 @@ def reset(catalogue: Catalogue, exercise: Exercise) -> Path | None:
 
 
 def submit(catalogue: Catalogue, exercise: Exercise, *, student: str, to: Path) -> Receipt:
-    """The receipt for `<to>/<student>/<exercise>.ipynb`, also kept in the course folder."""
+    """The receipt for the copy in the hand-in folder; the learner keeps one too."""
     path = catalogue.root / exercise.notebook
     if not path.exists():
         raise AskedWrongly("there is no such notebook to hand in", place=Place(exercise.notebook))
@@ -86,7 +86,9 @@ def submit(catalogue: Catalogue, exercise: Exercise, *, student: str, to: Path) 
         json.loads(content)["cells"]
     except (ValueError, KeyError, TypeError):
         hint = f"open it in JupyterLab and save it, or: runstate-lab reset {exercise.number}"
-        raise AskedWrongly("this is no notebook", place=Place(exercise.notebook), hint=hint) from None
+        raise AskedWrongly(
+            "this is no notebook", place=Place(exercise.notebook), hint=hint
+        ) from None
     target = to / student / f"{exercise.name}.ipynb"
     target.parent.mkdir(parents=True, exist_ok=True)
     replace(target, content)

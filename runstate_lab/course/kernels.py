@@ -51,7 +51,9 @@ class ThisPython(AsyncKernelManager):
         return _ThisPythonOnly()
 
 
-def execute(notebook: NotebookNode, *, folder: Path, place: Path, timeout: int = SECONDS_PER_CELL) -> None:
+def execute(
+    notebook: NotebookNode, *, folder: Path, place: Path, timeout: int = SECONDS_PER_CELL
+) -> None:
     """Fill in the outputs of every cell; a cell that fails is told with its text."""
     with tempfile.TemporaryDirectory(prefix="runstate-build-") as scratch:
         client = NotebookClient(

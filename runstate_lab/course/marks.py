@@ -91,9 +91,13 @@ def read_master(text: str, path: Path) -> tuple[Cell, ...]:
     raise_any(list(_mark_faults(lines, path)))
     notebook = jupytext.reads(text, "py:percent")
     if len(notebook.cells) != len(opened):
-        raise CourseFault(f"{len(opened)} cell marks make {len(notebook.cells)} cells", place=Place(path))
+        raise CourseFault(
+            f"{len(opened)} cell marks make {len(notebook.cells)} cells", place=Place(path)
+        )
     cells = tuple(
-        _cell(cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ())), Place(path, number))
+        _cell(
+            cell.cell_type, cell.source, tuple(cell.metadata.get("tags", ())), Place(path, number)
+        )
         for cell, number in zip(notebook.cells, opened, strict=True)
     )
     raise_any(list(_cell_faults(cells, path)))
@@ -137,7 +141,9 @@ def _mark_faults(lines: list[str], path: Path) -> Iterator[CourseFault]:
             yield CourseFault("END SOLUTION without BEGIN SOLUTION", place=place)
         elif end and begun:
             if end["indent"] != begun[1]:
-                yield CourseFault(f"END SOLUTION is not indented as in line {begun[0]}", place=place)
+                yield CourseFault(
+                    f"END SOLUTION is not indented as in line {begun[0]}", place=place
+                )
             if number == begun[0] + 1:
                 yield CourseFault("a solution of no lines", place=place)
             begun = None
@@ -157,7 +163,11 @@ def _cell_faults(cells: tuple[Cell, ...], path: Path) -> Iterator[CourseFault]:
         place = Place(path, cell.line)
         marked = bool(ANY_MARK.search(cell.source))
         if marked and cell.role != "answer":
-            yield CourseFault("a solution outside an answer cell", place=place, hint="open it with `# answer: 04.1`")
+            yield CourseFault(
+                "a solution outside an answer cell",
+                place=place,
+                hint="open it with `# answer: 04.1`",
+            )
         if cell.role == "answer":
             if not marked:
                 yield CourseFault(f"answer {cell.task} has no BEGIN SOLUTION", place=place)

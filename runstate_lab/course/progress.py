@@ -100,7 +100,9 @@ class Progress:
         if self.path is None:
             self._memory = entries
             return
-        text = json.dumps({"version": VERSION, "entries": entries}, indent=1, ensure_ascii=False, sort_keys=True)
+        text = json.dumps(
+            {"version": VERSION, "entries": entries}, indent=1, ensure_ascii=False, sort_keys=True
+        )
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         with draft.open("w", encoding="utf-8") as file:
             file.write(text + "\n")
@@ -149,8 +151,8 @@ def _set_aside(path: Path, error: Exception) -> None:
     )
     with contextlib.suppress(FileNotFoundError):
         os.replace(path, aside)
-        words = f"{path} cannot be read ({error}); it is kept as {aside.name}, and progress starts anew."
-        print(words, file=sys.stderr)
+        found = f"{path} cannot be read ({error})"
+        print(f"{found}; it is kept as {aside.name}, and progress starts anew.", file=sys.stderr)
 
 
 def _known(section: str) -> None:

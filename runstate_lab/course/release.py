@@ -149,7 +149,11 @@ def leaks(
         text = "\n".join(lines)
         for secret, origin in secrets.items():
             # A notebook is JSON: its strings hold the line with quotes escaped.
-            for form in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:
+            for form in {
+                secret,
+                json.dumps(secret)[1:-1],
+                json.dumps(secret, ensure_ascii=False)[1:-1],
+            }:
                 if form in text:
                     number = next(n for n, line in enumerate(lines, start=1) if form in line)
                     yield CourseFault(
@@ -189,7 +193,9 @@ def _stale(catalogue: Catalogue) -> list[CourseFault]:
     """Exercises that differ from their masters; lessons hold no secret."""
     return [
         CourseFault(
-            "is stale, or was edited by hand", place=Place(path), hint=f"runstate-lab build {target.name}"
+            "is stale, or was edited by hand",
+            place=Place(path),
+            hint=f"runstate-lab build {target.name}",
         )
         for target in targets(catalogue)
         if target.exercise

@@ -37,7 +37,10 @@ def verify(
         ("catalogue and files agree", lambda: stray_and_missing(catalogue)),
         ("notebooks are as built", lambda: _told(lambda: build(catalogue, check=True, jobs=jobs))),
         ("visible checks find every wrong answer they should", lambda: visible_faults(catalogue)),
-        ("the grader finds every wrong answer", lambda: graded_faults(catalogue, grade=grade, jobs=jobs)),
+        (
+            "the grader finds every wrong answer",
+            lambda: graded_faults(catalogue, grade=grade, jobs=jobs),
+        ),
         ("no secret line gets out", lambda: _told(lambda: examine(catalogue))),
     )
     faults: list[CourseFault] = []
@@ -57,7 +60,7 @@ def visible_faults(catalogue: Catalogue) -> list[CourseFault]:
 
 
 def graded_faults(catalogue: Catalogue, *, grade: Grade, jobs: int = 2) -> list[CourseFault]:
-    """What the grader says otherwise than expected about stub, solution and wrong answers."""
+    """What the grader says otherwise than expected."""
     classes = [own_class(catalogue, exercise) for exercise in catalogue.exercises]
     with tempfile.TemporaryDirectory(prefix="runstate-verify-") as scratch:
         folder = Path(scratch, "class")
@@ -117,7 +120,8 @@ def _graded(own: Class, records: dict) -> Iterator[CourseFault]:
 
 def _elsewhere(wrong: WrongAnswer, seen: str) -> CourseFault:
     return CourseFault(
-        f"should fail at: {wrong.task} {wrong.check}\n  it fails at: {seen}", place=Place(wrong.path)
+        f"should fail at: {wrong.task} {wrong.check}\n  it fails at: {seen}",
+        place=Place(wrong.path),
     )
 
 

@@ -68,7 +68,9 @@ def read_wrong(text: str, path: Path) -> WrongAnswer:
     if not fails:
         raise CourseFault("no line `# fails: 04.1 the check`", place=place)
     if len(fails) > 1:
-        raise CourseFault("more than one `# fails:`; the first check that fails is enough", place=place)
+        raise CourseFault(
+            "more than one `# fails:`; the first check that fails is enough", place=place
+        )
     if not answers:
         raise CourseFault("no line `# answer: 04.1`", place=place)
     sources = {task: "\n".join(lines).strip() for task, lines in answers.items()}
