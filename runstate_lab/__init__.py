@@ -2,13 +2,21 @@
 
 Read the modules floor by floor; each imports lower floors only.
 
-    0  errors, model            refusals and frozen nouns
-    1  conditions, changes,     the rules as a value, and what is read from them
-       rows, rules, ownership
-    2  store                    compare, then swap; refusals are kept
-    3  conformance              the store's promises, as clauses
-    4  runtime, broken          the doors; stores that are wrong on purpose
-    5  orders                   every order of two workers
+    0  errors, nouns, model       refusals and frozen nouns
+    1  conditions, answers,       what must hold, and what changes;
+       nodewise, changes, rows,   the rules as a value, row by row;
+       runrows, callrows,         what is read from them
+       noderows, rules, ownership
+    2  trace, store,              compare, then swap; refusals are kept;
+       records, queueing, sqlite  the same on disk
+    3  conformance, ledgers,      promises as clauses; tools, views,
+       tools, context, scripted   scripts
+    4  runtime, settle, turn,     the doors, the run loop, graphs,
+       driver, graph, scheduler,  recovery; what is wrong on purpose
+       checkpoint, batching,
+       broken, brokenledgers
+    5  promises, brokenloops,     promises of loops; every order of
+       orders                     two workers
 
 The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
@@ -16,6 +24,9 @@ The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 
 from __future__ import annotations
 
+from runstate_lab.batching import (
+    BatchingLoop,
+)
 from runstate_lab.broken import (
     BROKEN,
     AnyReasonStore,
@@ -35,43 +46,155 @@ from runstate_lab.broken import (
     RepeatingStore,
     RestartableStore,
     SecretiveStore,
+    SoftenedStore,
     TalkativeStore,
     TwiceCompletedStore,
     UnsavedStore,
 )
-from runstate_lab.conformance import CLAUSES, Clause, Report, Verdict, audit
+from runstate_lab.brokenledgers import (
+    BROKEN_DESKS,
+    BROKEN_LEDGERS,
+    AlwaysOpenDeskStore,
+    AnyApproverStore,
+    AnyToolStore,
+    BlindRetryStore,
+    EagerLedgerStore,
+    ErasedErrorStore,
+    ForgivenUnknownStore,
+    LateLedgerStore,
+    MisboundDeskStore,
+    NervousDeskStore,
+    NoGateStore,
+    OpenBooksStore,
+    PairedByNameStore,
+    SilenceIsFailureStore,
+    StaleDeskStore,
+    StickyGrantStore,
+    TimelessDeskStore,
+)
+from runstate_lab.brokenloops import (
+    BROKEN_CHECKPOINTS,
+    BROKEN_DRIVERS,
+    BROKEN_RUNTIMES,
+    BROKEN_SCHEDULERS,
+    AllOrNothingDriver,
+    AmnesiacDriver,
+    AnonymousCheckpoints,
+    CarefreeScheduler,
+    CredulousDriver,
+    EffectFirstDriver,
+    FencedByNameScheduler,
+    FirstComeScheduler,
+    ForgetfulCheckpoints,
+    GrabbingScheduler,
+    GreedyScheduler,
+    HastyScheduler,
+    LenientCheckpoints,
+    NamelessUserRuntime,
+    OneVoiceRuntime,
+    OverwritingCheckpoints,
+    SilenceIsFailureDriver,
+    TimelessRuntime,
+    TrustingRuntime,
+    UnleasedDriver,
+)
+from runstate_lab.checkpoint import (
+    CheckpointStore,
+    FileCheckpointStore,
+    OpenCall,
+    Recovery,
+    recover,
+)
+from runstate_lab.conformance import (
+    CLAUSES,
+    Clause,
+    Report,
+    Verdict,
+    audit,
+)
+from runstate_lab.context import (
+    Context,
+    ContextBuilder,
+    LeftOut,
+)
+from runstate_lab.driver import (
+    ActiveRunControl,
+    Driver,
+    Model,
+)
 from runstate_lab.errors import (
+    AnswerExpired,
+    AnswerForeign,
+    AnswerMisbound,
+    AnswerRepeated,
+    AnswerStale,
+    AttemptFenced,
+    BudgetSpent,
     CallForeign,
+    CallLate,
+    CallNotApproved,
     CallRepeated,
     CallUnknown,
     ContextRejected,
+    DriverFenced,
+    GraphRefused,
     IllegalTransition,
+    KeyContested,
+    LeaseHeld,
     Malformed,
+    NeedsUnmet,
+    NodeUnknown,
+    OutcomeUnknown,
     ReasonMissing,
     Refusal,
     RequestRepeated,
     RequestUnknown,
     ResultRepeated,
+    RetryUnsafe,
     RevisionConflict,
     StillPending,
+    StoreUnreadable,
     SuccessNotMet,
+    ToolFailure,
+    ToolRefused,
     UnknownEvent,
     WriterRejected,
 )
+from runstate_lab.graph import (
+    ExecutableGraph,
+    Node,
+)
+from runstate_lab.ledgers import (
+    APPROVALS,
+    LEDGERS,
+)
 from runstate_lab.model import (
-    Approval,
-    Callback,
     ExecutionContext,
-    Fact,
     RunState,
-    RunStatus,
     StateEvent,
     StateProposal,
+)
+from runstate_lab.nouns import (
+    Answer,
+    Approval,
+    Budget,
+    Callback,
+    CallStatus,
+    Claim,
+    Decision,
+    Fact,
+    FirstError,
+    Lease,
+    NodeReport,
+    NodeState,
+    NodeStatus,
+    Plan,
+    RunStatus,
     ToolCall,
+    TurnState,
 )
 from runstate_lab.orders import (
     Exploration,
-    Outcome,
     Race,
     every_revision_was_current,
     explore,
@@ -81,7 +204,72 @@ from runstate_lab.orders import (
     run_7_at_revision_4,
     two_reporters,
 )
-from runstate_lab.ownership import OWNERSHIP, FieldOwner, StateOwnership, field_owners, ownership
-from runstate_lab.rules import RULES, SOURCE_TEXT, Rule, Rules, arrows, reduce, replay
-from runstate_lab.runtime import Runtime
-from runstate_lab.store import Entry, StateStore, Trace
+from runstate_lab.ownership import (
+    OWNERSHIP,
+    FieldOwner,
+    StateOwnership,
+    field_owners,
+    kinds_of,
+    ownership,
+)
+from runstate_lab.promises import (
+    CHECKPOINTS,
+    DRIVERS,
+    PROMISES,
+    RUNTIMES,
+    SCHEDULERS,
+)
+from runstate_lab.rows import (
+    Rule,
+    Rules,
+)
+from runstate_lab.rules import (
+    RULES,
+    SOURCE_TEXT,
+    arrows,
+    node_arrows,
+    reduce,
+    replay,
+)
+from runstate_lab.runtime import (
+    Runtime,
+)
+from runstate_lab.scheduler import (
+    Executor,
+    Scheduler,
+)
+from runstate_lab.scripted import (
+    LogicalClock,
+    ScriptedApprover,
+    ScriptedModel,
+    ScriptedTool,
+    silent_after_its_effect,
+)
+from runstate_lab.settle import (
+    Settlement,
+    Settling,
+    settle,
+)
+from runstate_lab.sqlite import (
+    SqliteStateStore,
+)
+from runstate_lab.store import (
+    StateStore,
+)
+from runstate_lab.tools import (
+    Outcome,
+    Tool,
+    ToolRegistry,
+    ToolSession,
+)
+from runstate_lab.trace import (
+    Diagnostic,
+    Entry,
+    Trace,
+    redact,
+)
+from runstate_lab.turn import (
+    Observation,
+    Resource,
+    TurnContext,
+)

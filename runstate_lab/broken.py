@@ -23,7 +23,8 @@ from runstate_lab.model import (
     StateProposal,
 )
 from runstate_lab.rules import RULES, Rules, check, reduce
-from runstate_lab.store import Entry, StateStore
+from runstate_lab.store import StateStore
+from runstate_lab.trace import Entry
 
 
 class NaiveStore(StateStore):
@@ -383,7 +384,7 @@ class LiveStateStore(StateStore):
 
     def _next(self, event: StateEvent) -> RunState:
         after = super()._next(event)
-        for name in RunState.__slots__:
+        for name in after.__dict__:
             # WRONG ON PURPOSE: whoever holds the old state sees it change.
             object.__setattr__(self._state, name, getattr(after, name))
         return self._state
@@ -414,6 +415,4 @@ BROKEN: tuple[type[StateStore], ...] = (
 
 
 def _at(event: StateEvent, revision: int) -> StateEvent:
-    return StateEvent(
-        event.kind, event.source, event.authority, event.value, revision, event.call_id
-    )
+    return replace(event, expected_revision=revision)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from runstate_lab.errors import Refusal, RevisionConflict
 from runstate_lab.model import (
+    Value,
     Callback,
     ExecutionContext,
     Fact,
@@ -26,7 +27,7 @@ from runstate_lab.rules import replay
 from runstate_lab.store import StateStore
 
 Factory = Callable[[RunState], StateStore]
-WRITERS = {"runtime": "runtime", "tool:get_status": "tool_executor", "model:planner": "model"}
+AUTHORITIES = {"tool": "tool_executor"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Clause:
 
     name: str
     says: str
-    shows: Callable[[Factory], str | None]
+    shows: Callable[..., str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,12 @@ class Report:
         return "\n".join(lines)
 
 
-def audit(store: Factory) -> Report:
-    """What a store's class, or any factory of stores, promises and keeps.
+def audit(make: Callable[..., object], *, clauses: tuple[Clause, ...] | None = None) -> Report:
+    """What a class, or any factory, promises and keeps.
+
+    Without `clauses` it is held to the promises of a store; see `promises`
+    for those of ledgers, approvals, runtimes, drivers, schedulers and
+    checkpoint stores.
 
     >>> class Deaf(StateStore):
     ...     def _keep(self, entry):
@@ -86,12 +91,12 @@ def audit(store: Factory) -> Report:
     1 of 23 clauses did not hold
       a_refusal_is_kept_with_its_code: no refusal in the trace
     """
-    return Report(tuple(_verdict(clause, store) for clause in CLAUSES))
+    return Report(tuple(_verdict(clause, make) for clause in (clauses or CLAUSES)))
 
 
-def _verdict(clause: Clause, store: Factory) -> Verdict:
+def _verdict(clause: Clause, make: Callable[..., object]) -> Verdict:
     try:
-        found = clause.shows(store)
+        found = clause.shows(make)
     except Exception as error:  # A learner's store may raise anything; the audit says what.
         found = f"{type(error).__name__}: {error}".splitlines()[0]
     return Verdict(clause.name, found is None, found or "")
@@ -99,50 +104,50 @@ def _verdict(clause: Clause, store: Factory) -> Verdict:
 
 def _new_store(make: Factory) -> str | None:
     """A new store holds the state it was given."""
-    return _unless(make(_run_7()).load() == _run_7(), "another state")
+    return unless(make(_run_7()).load() == _run_7(), "another state")
 
 
 def _one_revision(make: Factory) -> str | None:
     """An accepted event adds exactly one revision."""
     store = make(_run_7())
-    seen = [_offer(store, "run_started").revision, _dispatch(store, "c1").revision]
-    return _unless(seen == [1, 2], f"revisions {seen}")
+    seen = [offer(store, "run_started").revision, _dispatch(store, "c1").revision]
+    return unless(seen == [1, 2], f"revisions {seen}")
 
 
 def _what_is_returned_is_kept(make: Factory) -> str | None:
     """What apply returns is what load returns."""
     store = make(_run_7())
-    after = _offer(store, "run_started")
-    return _unless(store.load() == after, f"revision {store.load().revision} kept")
+    after = offer(store, "run_started")
+    return unless(store.load() == after, f"revision {store.load().revision} kept")
 
 
 def _stale(make: Factory) -> str | None:
     """A stale revision is refused as a revision conflict."""
-    store = _running(make)
+    store = running(make)
     _dispatch(store, "c1")
-    return _refused(store, "revision_conflict", "tool_dispatched", ToolCall("c2", "scan"), at=1)
+    return refused(store, "revision_conflict", "tool_dispatched", ToolCall("c2", "scan"), at=1)
 
 
 def _future(make: Factory) -> str | None:
     """A revision from the future is refused as a revision conflict."""
-    store = _running(make)
-    return _refused(store, "revision_conflict", "tool_dispatched", ToolCall("c1", "scan"), at=9)
+    store = running(make)
+    return refused(store, "revision_conflict", "tool_dispatched", ToolCall("c1", "scan"), at=9)
 
 
 def _nothing_lost(make: Factory) -> str | None:
     """No acknowledged fact is lost when two results carry one revision."""
-    store = _running(make)
+    store = running(make)
     _dispatch(store, "c1")
     _dispatch(store, "c2")
     acknowledged = 0
     for call_id, value in (("c1", "build=green"), ("c2", "tests=green")):
         try:
-            _offer(store, "tool_result_recorded", value, "tool:get_status", at=3, call_id=call_id)
+            offer(store, "tool_result_recorded", value, "tool:get_status", at=3, call_id=call_id)
             acknowledged += 1
         except RevisionConflict:
             continue
     held = len(store.load().facts)
-    return _unless(held == acknowledged, f"{acknowledged} facts acknowledged, {held} in the state")
+    return unless(held == acknowledged, f"{acknowledged} facts acknowledged, {held} in the state")
 
 
 def _wrong_authority(make: Factory) -> str | None:
@@ -155,7 +160,7 @@ def _wrong_authority(make: Factory) -> str | None:
 
 def _wrong_source(make: Factory) -> str | None:
     """The right authority with the wrong source is refused."""
-    store = _running(make)
+    store = running(make)
     context = store.context("tool:get_status", "runtime")
     return _refused_with(
         store, "writer_rejected", StateProposal("run_cancelled", "stop", 1), context
@@ -178,98 +183,94 @@ def _foreign_context(make: Factory) -> str | None:
 
 def _unknown(make: Factory) -> str | None:
     """An unknown event is refused."""
-    return _refused(make(_run_7()), "unknown_event", "run_paused")
+    return refused(make(_run_7()), "unknown_event", "run_paused")
 
 
 def _terminal_stays(make: Factory) -> str | None:
     """A terminal run never starts again."""
     store = make(_run_7())
-    _offer(store, "run_cancelled", "not today")
-    return _refused(store, "illegal_transition", "run_started")
+    offer(store, "run_cancelled", "not today")
+    return refused(store, "illegal_transition", "run_started")
 
 
 def _completed_once(make: Factory) -> str | None:
     """A run completes only once."""
     store = _with_result(make)
-    _offer(store, "run_completed")
-    return _refused(store, "illegal_transition", "run_completed")
+    offer(store, "run_completed")
+    return refused(store, "illegal_transition", "run_completed")
 
 
 def _goal(make: Factory) -> str | None:
     """No completion without the facts of the goal."""
-    return _refused(_running(make), "success_not_met", "run_completed", "the build is green, done")
+    return refused(running(make), "success_not_met", "run_completed", "the build is green, done")
 
 
 def _facts_of_tools(make: Factory) -> str | None:
     """Only facts from tools count for the goal."""
     typed = Fact("build", "green", source="model:planner", authority="model")
     store = make(RunState("run-7", success=("build=green",), facts=(typed,)))
-    _offer(store, "run_started")
-    return _refused(store, "success_not_met", "run_completed")
+    offer(store, "run_started")
+    return refused(store, "success_not_met", "run_completed")
 
 
 def _open_call(make: Factory) -> str | None:
     """No completion while a call is open."""
     store = _with_result(make)
     _dispatch(store, "c2")
-    return _refused(store, "still_pending", "run_completed")
+    return refused(store, "still_pending", "run_completed")
 
 
 def _result_once(make: Factory) -> str | None:
     """The result of one call is accepted once."""
     store = _with_result(make)
     source = "tool:get_status"
-    return _refused(
+    return refused(
         store, "call_repeated", "tool_result_recorded", "build=red", source, call_id="c1"
     )
 
 
 def _reason(make: Factory) -> str | None:
     """A failed run names one of the reasons for failing."""
-    return _refused(_running(make), "reason_missing", "run_failed", "because")
+    return refused(running(make), "reason_missing", "run_failed", "because")
 
 
 def _refusal_changes_nothing(make: Factory) -> str | None:
     """A refusal leaves the state as it was."""
-    store = _running(make)
+    store = running(make)
     before = (store.load().status, store.load().revision)
-    _refused(store, "illegal_transition", "run_started")
+    refused(store, "illegal_transition", "run_started")
     after = (store.load().status, store.load().revision)
-    return _unless(before == after, f"{before[0]} {before[1]} became {after[0]} {after[1]}")
+    return unless(before == after, f"{before[0]} {before[1]} became {after[0]} {after[1]}")
 
 
 def _refusal_is_kept(make: Factory) -> str | None:
     """A refusal is kept in the trace, with its code and the revision it met."""
-    store = _running(make)
-    _refused(store, "illegal_transition", "run_started")
+    store = running(make)
+    refused(store, "illegal_transition", "run_started")
     if not store.trace.refused:
         return "no refusal in the trace"
     last = store.trace[-1]
-    return _unless(
-        last.refusal is not None and last.refusal.code == "illegal_transition", f"{last}"
-    )
+    return unless(last.refusal is not None and last.refusal.code == "illegal_transition", f"{last}")
 
 
 def _silent_to_strangers(make: Factory) -> str | None:
     """A stranger with a wrong revision is refused as a stranger."""
-    return _refused(
-        _running(make), "writer_rejected", "run_completed", source="model:planner", at=7
-    )
+    return refused(running(make), "writer_rejected", "run_completed", source="model:planner", at=7)
 
 
 def _old_states_stay(make: Factory) -> str | None:
     """A state that was handed out does not change afterwards."""
     store = make(_run_7())
     before = store.load()
-    _offer(store, "run_started")
-    return _unless(before.revision == 0, f"the old state now says revision {before.revision}")
+    offer(store, "run_started")
+    return unless(before.revision == 0, f"the old state now says revision {before.revision}")
 
 
 def _trace_explains(make: Factory) -> str | None:
     """Folding the accepted events gives the state."""
     store = _with_result(make)
     folded = replay(_run_7(), store.trace.accepted)
-    return _unless(
+    return unless(
         folded == store.load(), f"revision {folded.revision} instead of {store.load().revision}"
     )
 
@@ -310,63 +311,90 @@ def _run_7() -> RunState:
     return RunState("run-7", goal="ship release 7", success=("build=green",))
 
 
-def _running(make: Factory) -> StateStore:
-    store = make(_run_7())
-    _offer(store, "run_started")
+def running(make: Factory, state: RunState | None = None) -> StateStore:
+    """A fresh store whose run was started.
+
+    >>> print(running(StateStore).load().status)
+    running
+    """
+    store = make(state or _run_7())
+    offer(store, "run_started")
     return store
 
 
 def _with_result(make: Factory) -> StateStore:
-    store = _running(make)
+    store = running(make)
     _dispatch(store, "c1")
-    _offer(store, "tool_result_recorded", "build=green", "tool:get_status", call_id="c1")
+    offer(store, "tool_result_recorded", "build=green", "tool:get_status", call_id="c1")
     return store
 
 
 def _dispatch(store: StateStore, call_id: str) -> RunState:
-    return _offer(store, "tool_dispatched", ToolCall(call_id, "get_status"))
+    return offer(store, "tool_dispatched", ToolCall(call_id, "get_status"))
 
 
-def _offer(
+def offer(
     store: StateStore,
     kind: str,
-    value: str | ToolCall | Callback = "",
+    value: Value = "",
     source: str = "runtime",
     *,
     at: int | None = None,
     call_id: str | None = None,
 ) -> RunState:
+    """What a store makes of a proposal that comes through its source's own door.
+
+    >>> offer(StateStore(RunState("run-7")), "run_started").revision
+    1
+    """
+    role = source.partition(":")[0]
     expected = store.load().revision if at is None else at
-    context = store.context(source, WRITERS[source], call_id=call_id)
+    context = store.context(source, AUTHORITIES.get(role, role), call_id=call_id)
     return store.apply(StateProposal(kind, value, expected), context=context)
 
 
-def _refused(
+def refused(
     store: StateStore,
     code: str,
     kind: str,
-    value: str | ToolCall = "",
+    value: Value = "",
     source: str = "runtime",
     *,
     at: int | None = None,
     call_id: str | None = None,
 ) -> str | None:
+    """None when the proposal is refused with that code, else what happened.
+
+    >>> refused(StateStore(RunState("run-7")), "unknown_event", "run_started")
+    'run_started accepted'
+    """
+    found = named(lambda: offer(store, kind, value, source, at=at, call_id=call_id), code)
+    return f"{kind} {found}" if found else None
+
+
+def named(attempt: Callable[[], object], code: str) -> str | None:
+    """None when an attempt is refused with that code, else what happened.
+
+    >>> named(lambda: offer(StateStore(RunState("run-7")), "run_paused"), "malformed")
+    'refused as unknown_event, not malformed'
+    """
     try:
-        _offer(store, kind, value, source, at=at, call_id=call_id)
+        attempt()
     except Refusal as refusal:
-        return _unless(refusal.code == code, f"refused as {refusal.code}, not {code}")
-    return f"{kind} accepted"
+        return unless(refusal.code == code, f"refused as {refusal.code}, not {code}")
+    return "accepted"
+
+
+def unless(held: bool, found: str) -> str | None:
+    """None when a promise held, else what was found.
+
+    >>> unless(False, "two facts"), unless(True, "two facts")
+    ('two facts', None)
+    """
+    return None if held else found
 
 
 def _refused_with(
     store: StateStore, code: str, proposal: StateProposal, context: ExecutionContext
 ) -> str | None:
-    try:
-        store.apply(proposal, context=context)
-    except Refusal as refusal:
-        return _unless(refusal.code == code, f"refused as {refusal.code}, not {code}")
-    return f"{proposal.kind} accepted"
-
-
-def _unless(held: bool, found: str) -> str | None:
-    return None if held else found
+    return named(lambda: store.apply(proposal, context=context), code)

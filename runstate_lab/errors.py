@@ -18,6 +18,24 @@ every honest store, kept in the trace.
     ├── CallRepeated                 call_repeated        ValueError
     ├── ResultRepeated               result_repeated      ValueError
     ├── RequestRepeated              request_repeated     ValueError
+    ├── DriverFenced                 driver_fenced        PermissionError
+    ├── LeaseHeld                    lease_held           RuntimeError
+    ├── BudgetSpent                  budget_spent         RuntimeError
+    ├── CallLate                     call_late            ValueError
+    ├── CallNotApproved              call_not_approved    PermissionError
+    ├── RetryUnsafe                  retry_unsafe         ValueError
+    ├── AnswerForeign                answer_foreign       PermissionError
+    ├── AnswerMisbound               answer_misbound      ValueError
+    ├── AnswerStale                  answer_stale         ValueError
+    ├── AnswerExpired                answer_expired       ValueError
+    ├── AnswerRepeated               answer_repeated      ValueError
+    ├── NodeUnknown                  node_unknown         ValueError
+    ├── NeedsUnmet                   needs_unmet          ValueError
+    ├── AttemptFenced                attempt_fenced       RuntimeError
+    ├── GraphRefused                 graph_refused        ValueError
+    ├── KeyContested                 key_contested        ValueError
+    ├── ToolRefused                  tool_refused         PermissionError
+    ├── StoreUnreadable              store_unreadable     RuntimeError
     └── RequestUnknown               request_unknown      ValueError
 
 What is not here: who raises which, and in what order (see `rules.check`).
@@ -211,3 +229,185 @@ class RequestUnknown(Refusal, ValueError):
     builtin = ValueError
     reason = "no such request is open"
     hint = "answer with the id of the open request, as the one who was asked"
+
+
+class DriverFenced(Refusal, PermissionError):
+    """The speaker no longer drives this run: another reign has begun."""
+
+    code = "driver_fenced"
+    builtin = PermissionError
+    reason = "the driver was superseded"
+    hint = "stop; only the holder of the newest lease may drive this run"
+
+
+class LeaseHeld(Refusal, RuntimeError):
+    """Somebody else's lease on the run still holds."""
+
+    code = "lease_held"
+    builtin = RuntimeError
+    reason = "the run has a driver"
+    hint = "wait until the lease runs out, or ask its holder to stop"
+
+
+class BudgetSpent(Refusal, RuntimeError):
+    """A limit is reached, at the level that the message names."""
+
+    code = "budget_spent"
+    builtin = RuntimeError
+    reason = "the budget is spent"
+    hint = "fail the run with budget_exhausted, or start another run"
+
+
+class CallLate(Refusal, ValueError):
+    """A result comes after its call was given up, retried or the run ended."""
+
+    code = "call_late"
+    builtin = ValueError
+    reason = "the result comes too late"
+    hint = "nothing to do: the trace keeps it and the state stays as it is"
+
+
+class CallNotApproved(Refusal, PermissionError):
+    """A gated call has no approval for exactly these arguments."""
+
+    code = "call_not_approved"
+    builtin = PermissionError
+    reason = "the call is not approved"
+    hint = "request an approval for this call and wait for the answer"
+
+
+class RetryUnsafe(Refusal, ValueError):
+    """A call may not be tried again: it may have had its effect."""
+
+    code = "retry_unsafe"
+    builtin = ValueError
+    reason = "a retry could repeat the effect"
+    hint = "retry a failed call, or an unknown one that has an idempotency key"
+
+
+class AnswerForeign(Refusal, PermissionError):
+    """The answer comes from somebody else, or is about another run."""
+
+    code = "answer_foreign"
+    builtin = PermissionError
+    reason = "the answer is somebody else's"
+    hint = "let the one who was asked answer, about this run"
+
+
+class AnswerMisbound(Refusal, ValueError):
+    """The answer names another call than the request does."""
+
+    code = "answer_misbound"
+    builtin = ValueError
+    reason = "the answer is bound to another call"
+    hint = "answer the request as it was shown, with its own call id"
+
+
+class AnswerStale(Refusal, ValueError):
+    """The call or its arguments changed after the answer's author saw them."""
+
+    code = "answer_stale"
+    builtin = ValueError
+    reason = "the answer is about an older question"
+    hint = "show the request as it is now and ask again"
+
+
+class AnswerExpired(Refusal, ValueError):
+    """The answer comes after the request ran out."""
+
+    code = "answer_expired"
+    builtin = ValueError
+    reason = "the request has expired"
+    hint = "let the runtime expire the request and ask again"
+
+
+class AnswerRepeated(Refusal, ValueError):
+    """The request was answered before."""
+
+    code = "answer_repeated"
+    builtin = ValueError
+    reason = "the request was answered before"
+    hint = "nothing to do: the first answer counts"
+
+
+class NodeUnknown(Refusal, ValueError):
+    """The run has no node of that name, or has it already."""
+
+    code = "node_unknown"
+    builtin = ValueError
+    reason = "the node is not in the plan"
+    hint = "use a name of the planned graph"
+
+
+class NeedsUnmet(Refusal, ValueError):
+    """A node that this one needs is not completed."""
+
+    code = "needs_unmet"
+    builtin = ValueError
+    reason = "a needed node is not completed"
+    hint = "wait for the needed nodes; a failed one blocks this one"
+
+
+class AttemptFenced(Refusal, RuntimeError):
+    """The report or claim names another attempt than the current one."""
+
+    code = "attempt_fenced"
+    builtin = RuntimeError
+    reason = "the attempt was superseded"
+    hint = "drop the result: a newer attempt owns the node"
+
+
+class GraphRefused(Refusal, ValueError):
+    """The graph cannot be built as it was drawn."""
+
+    code = "graph_refused"
+    builtin = ValueError
+    reason = "the graph is refused"
+    hint = "mend the graph where the message says"
+
+
+class KeyContested(Refusal, ValueError):
+    """Two nodes write one key, and no reducer says how they combine."""
+
+    code = "key_contested"
+    builtin = ValueError
+    reason = "two nodes write one key"
+    hint = "give the key a reducer, or let one node write it"
+
+
+class ToolRefused(Refusal, PermissionError):
+    """A proposed call is not one that this run may make."""
+
+    code = "tool_refused"
+    builtin = PermissionError
+    reason = "the call is refused before it is made"
+    hint = "propose a tool of the allow-list, with its arguments and permission"
+
+
+class StoreUnreadable(Refusal, RuntimeError):
+    """A file is not a run's store, or is torn."""
+
+    code = "store_unreadable"
+    builtin = RuntimeError
+    reason = "the file cannot be read as a store"
+    hint = "keep the file; name another one, or restore it from a copy"
+
+
+class ToolFailure(Exception):
+    """A tool says that it failed: certainly no result and no effect.
+
+    >>> ToolFailure("connection refused").definite
+    True
+    """
+
+    definite = True
+
+
+class OutcomeUnknown(Exception):
+    """A tool gave no answer in time: it may have had its effect.
+
+    >>> OutcomeUnknown("no answer within 5 ticks").definite
+    False
+    """
+
+    definite = False

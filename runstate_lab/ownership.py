@@ -118,7 +118,7 @@ def kinds_of(datum: str, rules: Rules = RULES) -> tuple[str, ...]:
     """The kinds of events that are about one datum.
 
     >>> kinds_of("candidate action")
-    ('tool_dispatched',)
+    ('model_output_received', 'tool_dispatched', 'tool_declined')
     >>> kinds_of("diagnostic event")
     ()
     """

@@ -1,7 +1,7 @@
 """Floor 1. What one row of a rules table is, and what a table of rows is.
 
-What is not here: the rows themselves, and the check and the reducer that
-read them (see `rules`).
+What is not here: the rows themselves (see `runrows`, `noderows`), and the
+check and the reducer that read them (see `rules`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from runstate_lab.errors import Malformed, Refusal, UnknownEvent
-from runstate_lab.model import RunState, RunStatus, StateEvent
+from runstate_lab.model import NodeStatus, RunState, RunStatus, StateEvent
 
 Condition = Callable[[RunState, StateEvent], Refusal | None]
 Change = Callable[[RunState, StateEvent], dict[str, object]]
@@ -25,10 +25,12 @@ class Rule:
     """One row: everything the kernel knows about one kind of event.
 
     `sources` are names, or `tool:*` for any tool. `to` is None where the
-    status stays. `reasons` is empty where none is carried, one text where the
-    row itself supplies it, several where the proposal's value must be one of
-    them, and `ANY_TEXT` where any words will do. `otherwise` is what a refusal
-    for the wrong status says.
+    status stays. `takes` is the type of the value. `reasons` is empty where
+    none is carried, one text where the row itself supplies it, several where
+    the proposal's value must be one of them, and `ANY_TEXT` where any words
+    will do. `nodes` and `node_to` are the arrow of the node that the value
+    names. `late` looks first when the status is wrong, for a better answer
+    than "illegal"; `otherwise` is the words of the plain one.
 
     >>> row = Rule("run_started", "run status", "runtime", ("runtime",), (QUEUED,), RUNNING)
     >>> row.admits("runtime"), row.admits("runtimes")
@@ -46,16 +48,32 @@ class Rule:
     change: Change | None = None
     writes: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    nodes: tuple[NodeStatus, ...] = ()
+    node_to: NodeStatus | None = None
+    late: Condition | None = None
     otherwise: str = "{kind} is not legal from {status}"
+    _any_of: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    fixed_reason: str | None = field(init=False, repr=False, compare=False)
+    ends: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Looked at for every event, so settled once, when the row is made.
+        patterns = tuple(one[:-1] for one in self.sources if one.endswith(":*"))
+        fixed = len(self.reasons) == 1 and self.reasons != ANY_TEXT
+        object.__setattr__(self, "_any_of", patterns)
+        object.__setattr__(self, "fixed_reason", self.reasons[0] if fixed else None)
+        object.__setattr__(self, "ends", self.to is not None and self.to.terminal)
 
     def admits(self, source: str) -> bool:
         """Whether a source is one of those that this row names.
 
-        >>> tools = Rule("tool_result", "tool result", "tool_executor", ("tool:*",), (RUNNING,))
-        >>> tools.admits("tool:scan"), tools.admits("tool:")
-        (True, False)
+        >>> tools = Rule("tool_failed", "tool result", "tool_executor", ("tool:*",), (RUNNING,))
+        >>> tools.admits("tool:scan"), tools.admits("tool:"), tools.admits("tool:*")
+        (True, False, True)
         """
-        return any(_matches(source, pattern) for pattern in self.sources)
+        if source in self.sources:
+            return True
+        return source.startswith(self._any_of) and source not in self._any_of
 
 
 @dataclass(frozen=True)
@@ -102,6 +120,20 @@ class Rules:
             raise UnknownEvent(kind, found, reason=f"unknown event: {kind}")
         return rule
 
+    def only(self, *kinds: str) -> Rules:
+        """The same rows for fewer kinds, so that a table can grow row by row.
+
+        >>> Rules("empty", ()).only("run_started")
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.UnknownEvent: unknown event: run_started: asked run_started, found no such row in empty
+        hint: use one of the kinds that the rules table lists
+        """
+        for kind in kinds:
+            self.row(kind)
+        rows = tuple(rule for rule in self.rows if rule.kind in kinds)
+        return Rules(f"{self.name}, {len(rows)} of {len(self.rows)} rows", rows)
+
     def but(self, kind: str, **changes: object) -> Rules:
         """The same table with one row changed; the name says that it is altered.
 
@@ -112,9 +144,3 @@ class Rules:
         self.row(kind)
         rows = tuple(replace(rule, **changes) if rule.kind == kind else rule for rule in self.rows)
         return Rules(f"{self.name} but {kind}", rows)
-
-
-def _matches(source: str, pattern: str) -> bool:
-    if not pattern.endswith(":*"):
-        return source == pattern
-    return source.startswith(pattern[:-1]) and len(source) > len(pattern) - 1

@@ -1,204 +1,45 @@
-"""Floor 1. The rules as a value: one row for each kind of event.
+"""Floor 1. The tables, and the check and the reducer that read them.
 
-A row says who may write the event (authority and sources), from which
+A row says who may write an event (authority and sources), from which
 statuses, to which, what must hold, what it changes and which reason it
 carries. The check, the reducer, the arrows, the ownership tables, the
 pictures and the documents all read these rows; nothing says it twice.
 
-`SOURCE_TEXT` is the three-row table of the source text; `RULES` is the
+`SOURCE_TEXT` is the three-row table of the source text; `RULES` the whole
 kernel's. What is not here: keeping anything (see `store`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from runstate_lab.changes import close_request, open_call, open_request, record_fact
-from runstate_lab.conditions import (
-    call_id_is_new,
-    call_is_open,
-    goal_is_met,
-    nothing_is_pending,
-    request_id_is_new,
-    request_is_open,
-    result_is_a_fact,
-    result_is_new,
-)
+from runstate_lab.callrows import CALL_ROWS, REQUEST_ROWS
 from runstate_lab.errors import (
+    DriverFenced,
     IllegalTransition,
     Malformed,
+    NodeUnknown,
     ReasonMissing,
     RevisionConflict,
     WriterRejected,
 )
-from runstate_lab.model import Approval, Callback, RunState, RunStatus, StateEvent, ToolCall
-from runstate_lab.rows import (
-    ANY_TEXT,
-    CANCELLED,
-    COMPLETED,
-    FAILED,
-    QUEUED,
-    RUNNING,
-    WAITING,
-    Rule,
-    Rules,
-)
+from runstate_lab.model import NodeStatus, RunState, RunStatus, StateEvent
+from runstate_lab.noderows import NODE_ROWS
+from runstate_lab.nodewise import move_node
+from runstate_lab.nouns import with_fields
+from runstate_lab.rows import ANY_TEXT, WAITING, Change, Condition, Rule, Rules
+from runstate_lab.runrows import DRIVER_ROWS, RUN_ROWS, THE_NAIVE_FIRST_TABLE
 
-SOURCE_TEXT = Rules(
-    "SOURCE_TEXT",
-    (
-        Rule(
-            "run_started",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (QUEUED,),
-            RUNNING,
-            otherwise="run cannot start from {status}",
-        ),
-        Rule(
-            "tool_result",
-            "tool result",
-            "tool_executor",
-            ("tool:get_status",),
-            (RUNNING,),
-            conditions=(result_is_a_fact, result_is_new),
-            change=record_fact,
-            writes=("facts", "calls"),
-            otherwise="tool result requires running state",
-        ),
-        Rule(
-            "run_completed",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (RUNNING,),
-            COMPLETED,
-            conditions=(goal_is_met,),
-            reasons=("goal_reached",),
-        ),
-    ),
-)
-
-RULES = Rules(
-    "RULES",
-    (
-        Rule(
-            "run_started",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (QUEUED,),
-            RUNNING,
-            otherwise="run cannot start from {status}",
-        ),
-        Rule(
-            "tool_dispatched",
-            "candidate action",
-            "runtime",
-            ("runtime",),
-            (RUNNING,),
-            takes=ToolCall,
-            conditions=(call_id_is_new,),
-            change=open_call,
-            writes=("calls", "step"),
-        ),
-        Rule(
-            "tool_result_recorded",
-            "tool result",
-            "tool_executor",
-            ("tool:*",),
-            (RUNNING, WAITING),
-            conditions=(call_is_open, result_is_a_fact),
-            change=record_fact,
-            writes=("facts", "calls"),
-        ),
-        Rule(
-            "approval_requested",
-            "approval decision",
-            "runtime",
-            ("runtime",),
-            (RUNNING,),
-            WAITING,
-            takes=Approval,
-            conditions=(request_id_is_new,),
-            change=open_request,
-            writes=("requests",),
-            reasons=("pending_approval",),
-        ),
-        Rule(
-            "approval_granted",
-            "approval decision",
-            "approver",
-            ("approver:*",),
-            (WAITING,),
-            RUNNING,
-            conditions=(request_is_open,),
-            change=close_request,
-            writes=("requests",),
-        ),
-        Rule(
-            "callback_awaited",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (RUNNING,),
-            WAITING,
-            takes=Callback,
-            conditions=(request_id_is_new,),
-            change=open_request,
-            writes=("requests",),
-            reasons=("external_callback",),
-        ),
-        Rule(
-            "callback_received",
-            "run status",
-            "service",
-            ("service:*",),
-            (WAITING,),
-            RUNNING,
-            conditions=(request_is_open,),
-            change=close_request,
-            writes=("requests",),
-        ),
-        Rule(
-            "run_completed",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (RUNNING,),
-            COMPLETED,
-            conditions=(goal_is_met, nothing_is_pending),
-            reasons=("goal_reached",),
-        ),
-        Rule(
-            "run_failed",
-            "run status",
-            "runtime",
-            ("runtime",),
-            (RUNNING, WAITING),
-            FAILED,
-            reasons=("tool_error", "timeout", "budget_exhausted"),
-        ),
-        Rule(
-            "run_cancelled",
-            "run status",
-            "runtime",
-            ("runtime", "user:*"),
-            (QUEUED, RUNNING, WAITING),
-            CANCELLED,
-            reasons=ANY_TEXT,
-        ),
-    ),
-)
+SOURCE_TEXT = Rules("SOURCE_TEXT", THE_NAIVE_FIRST_TABLE)
+RULES = Rules("RULES", RUN_ROWS + CALL_ROWS + REQUEST_ROWS + DRIVER_ROWS + NODE_ROWS)
 
 
 def check(state: RunState, event: StateEvent, rules: Rules = RULES) -> None:
     """None when the event may be applied; raises the refusal otherwise.
 
     The order is kind, writer, revision, status, condition: a stranger is
-    turned away before anything about the revision could be learned.
+    turned away before anything about the revision could be learned, and a
+    superseded driver is a stranger.
 
     >>> forged = StateEvent("run_started", "model:planner", "model", "", 99)
     >>> check(RunState("run-7"), forged)
@@ -208,10 +49,23 @@ def check(state: RunState, event: StateEvent, rules: Rules = RULES) -> None:
     hint: hand the proposal to the door whose authority the rules table names
     """
     rule = rules.row(event.kind)
-    _check_writer(rule, event)
-    _check_revision(state, event)
-    _check_status(state, rule)
-    _check_value(rule, event)
+    if event.authority != rule.authority or not rule.admits(event.source):
+        raise _stranger(rule, event)
+    if state.driver is not None and event.epoch != state.driver.epoch:
+        _check_reign(state, event)
+    if event.expected_revision != state.revision:
+        raise RevisionConflict(
+            f"{event.kind} at revision {event.expected_revision}",
+            f"revision {state.revision}",
+        )
+    if state.status not in rule.come_from:
+        _refuse_status(state, event, rule)
+    if type(event.value) is not rule.takes:
+        raise _wrong_type(rule, event)
+    if rule.nodes:
+        _check_node(state, event, rule)
+    if rule.reasons and rule.fixed_reason is None:
+        _check_reason(rule, event)
     for condition in rule.conditions:
         refusal = condition(state, event)
         if refusal is not None:
@@ -229,15 +83,16 @@ def reduce(state: RunState, event: StateEvent, rules: Rules = RULES) -> RunState
     running
     """
     rule = rules.row(event.kind)
-    fields: dict[str, object] = {"revision": state.revision + 1}
-    if rule.change is not None:
-        fields |= rule.change(state, event)
+    fields: dict[str, object] = {} if rule.change is None else rule.change(state, event)
+    if rule.node_to is not None:
+        fields = move_node(state, event, rule.node_to)
     if rule.to is not None:
-        reason = _reason(rule, event)
+        reason = rule.fixed_reason or (str(event.value) if rule.reasons else None)
         fields["status"] = rule.to
         fields["waiting_for"] = reason if rule.to is WAITING else None
-        fields["stop_reason"] = reason if rule.to.terminal else None
-    return replace(state, **fields)
+        fields["stop_reason"] = reason if rule.ends else None
+    fields["revision"] = state.revision + 1
+    return with_fields(state, fields)
 
 
 def replay(state: RunState, events: Iterable[StateEvent], rules: Rules = RULES) -> RunState:
@@ -261,7 +116,7 @@ def replay(state: RunState, events: Iterable[StateEvent], rules: Rules = RULES) 
 def arrows(rules: Rules = RULES) -> frozenset[tuple[RunStatus, RunStatus, str]]:
     """Every legal change of status: from, to, and the kind that makes it.
 
-    >>> sorted(str(to) for start, to, kind in arrows() if start is RunStatus.QUEUED)
+    >>> sorted({str(to) for start, to, kind in arrows() if start is RunStatus.QUEUED})
     ['cancelled', 'running']
     >>> [arrow for arrow in arrows() if arrow[0].terminal]
     []
@@ -274,43 +129,83 @@ def arrows(rules: Rules = RULES) -> frozenset[tuple[RunStatus, RunStatus, str]]:
     )
 
 
-def _check_writer(rule: Rule, event: StateEvent) -> None:
-    if event.authority != rule.authority or not rule.admits(event.source):
-        raise WriterRejected(
-            f"{event.kind} as {event.source} with authority {event.authority}",
-            f"a row for {' or '.join(rule.sources)} with authority {rule.authority}",
-        )
+def node_arrows(rules: Rules = RULES) -> frozenset[tuple[NodeStatus, NodeStatus, str]]:
+    """Every legal change of a node's status: from, to, and the kind that makes it.
+
+    >>> [arrow for arrow in node_arrows() if arrow[0].terminal]
+    []
+    """
+    return frozenset(
+        (start, rule.node_to, rule.kind)
+        for rule in rules.rows
+        for start in rule.nodes
+        if rule.node_to is not None
+    )
 
 
-def _check_revision(state: RunState, event: StateEvent) -> None:
-    if event.expected_revision != state.revision:
-        raise RevisionConflict(
-            f"{event.kind} at revision {event.expected_revision}",
-            f"revision {state.revision}",
-        )
+def _stranger(rule: Rule, event: StateEvent) -> WriterRejected:
+    return WriterRejected(
+        f"{event.kind} as {event.source} with authority {event.authority}",
+        f"a row for {' or '.join(rule.sources)} with authority {rule.authority}",
+    )
 
 
-def _check_status(state: RunState, rule: Rule) -> None:
-    if state.status not in rule.come_from:
-        starts = " or ".join(rule.come_from)
+def _check_reign(state: RunState, event: StateEvent) -> None:
+    # Only what a driver writes or asked its model for is fenced: tools,
+    # approvers and the next driver come from outside.
+    if event.source in ("runtime", "scheduler") or event.authority == "model":
+        reign = "no reign" if event.epoch is None else f"reign {event.epoch}"
+        raise DriverFenced(f"{event.kind} in {reign}", "another driver of the run")
+
+
+def _refuse_status(state: RunState, event: StateEvent, rule: Rule) -> None:
+    better = rule.late(state, event) if rule.late is not None else None
+    if better is not None:
+        raise better
+    raise IllegalTransition(
+        f"{rule.kind}, which starts from {' or '.join(rule.come_from)}",
+        f"status {state.status}",
+        reason=rule.otherwise.format(kind=rule.kind, status=state.status),
+    )
+
+
+def _check_node(state: RunState, event: StateEvent, rule: Rule) -> None:
+    node = state.node(event.value.node)
+    if node is None:
+        names = [one.name for one in state.nodes]
+        raise NodeUnknown(f"{event.kind} {event.value.node}", f"the nodes {names}")
+    if node.status not in rule.nodes:
         raise IllegalTransition(
-            f"{rule.kind}, which starts from {starts}",
-            f"status {state.status}",
-            reason=rule.otherwise.format(kind=rule.kind, status=state.status),
+            f"{rule.kind}, which starts from {' or '.join(rule.nodes)}",
+            f"node {node.name} {node.status}",
+            reason=f"{rule.kind} is not legal from {node.status}",
         )
 
 
-def _check_value(rule: Rule, event: StateEvent) -> None:
-    if type(event.value) is not rule.takes:
-        wanted = "text" if rule.takes is str else f"a {rule.takes.__name__}"
-        raise Malformed(f"{wanted} as the value of {rule.kind}", repr(event.value)[:80])
-    named = len(rule.reasons) > 1 and event.value not in rule.reasons
-    if named or (rule.reasons == ANY_TEXT and not str(event.value).strip()):
-        wanted = "any words" if rule.reasons == ANY_TEXT else " or ".join(rule.reasons)
+def _wrong_type(rule: Rule, event: StateEvent) -> Malformed:
+    wanted = "text" if rule.takes is str else f"a {rule.takes.__name__}"
+    return Malformed(f"{wanted} as the value of {rule.kind}", repr(event.value)[:80])
+
+
+def _check_reason(rule: Rule, event: StateEvent) -> None:
+    if rule.reasons == ANY_TEXT:
+        if not str(event.value).strip():
+            raise ReasonMissing(f"{rule.kind} because of {event.value!r}", "no words")
+    elif event.value not in rule.reasons:
+        wanted = " or ".join(rule.reasons)
         raise ReasonMissing(f"{rule.kind} because of {event.value!r}", f"the reasons {wanted}")
 
 
-def _reason(rule: Rule, event: StateEvent) -> str | None:
-    if len(rule.reasons) == 1 and rule.reasons != ANY_TEXT:
-        return rule.reasons[0]
-    return str(event.value) if rule.reasons else None
+__all__ = [
+    "Change",
+    "Condition",
+    "RULES",
+    "Rule",
+    "Rules",
+    "SOURCE_TEXT",
+    "arrows",
+    "check",
+    "node_arrows",
+    "reduce",
+    "replay",
+]

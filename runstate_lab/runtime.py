@@ -8,13 +8,18 @@ What is not here: the run loop. Source text: only the Runtime can apply.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from runstate_lab.errors import Malformed
-from runstate_lab.model import RunState, StateProposal
+from runstate_lab.model import Lease, NodeReport, RunState, StateProposal
 from runstate_lab.store import StateStore
 
 
 class Runtime:
-    """Six doors to one store, each with an authority of its own.
+    """Nine doors to one store, each with an authority of its own.
+
+    `clock` gives the logical tick and `epoch` is the reign of the driver that
+    the runtime acts for; both are stamped on every event.
 
     >>> store = StateStore(RunState("run-7", success=("build=green",)))
     >>> runtime = Runtime(store)
@@ -27,8 +32,16 @@ class Runtime:
     hint: hand the proposal to the door whose authority the rules table names
     """
 
-    def __init__(self, store: StateStore) -> None:
+    def __init__(
+        self,
+        store: StateStore,
+        *,
+        clock: Callable[[], int] = lambda: 0,
+        epoch: int | None = None,
+    ) -> None:
         self.store = store
+        self.clock = clock
+        self.epoch = epoch
 
     def accept_runtime(self, proposal: StateProposal) -> RunState:
         """The next state after a proposal of the runtime itself.
@@ -59,7 +72,7 @@ class Runtime:
         return self._through(_named("tool", tool), "tool_executor", proposal, call_id=call_id)
 
     def accept_model_proposal(self, proposal: StateProposal, *, model: str = "planner") -> RunState:
-        """Nothing yet: no row of the rules has the model as its writer.
+        """The next state after a model spoke; its output is all it may write.
 
         >>> runtime = Runtime(StateStore(RunState("run-7")))
         >>> runtime.accept_model_proposal(StateProposal("run_started", "", 0)).status
@@ -106,6 +119,42 @@ class Runtime:
         """
         return self._through(_named("user", user), "runtime", proposal)
 
+    def accept_driver(self, holder: str, proposal: StateProposal) -> RunState:
+        """The next state after somebody asked to drive this run.
+
+        >>> runtime = Runtime(StateStore(RunState("run-7")), clock=lambda: 3)
+        >>> runtime.accept_driver("w1", StateProposal("driver_leased", Lease("w1", 1, 3), 0))
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.LeaseHeld: no such lease can be had: asked reign 1 for w1 at tick 3, found driver:w1, until tick 3
+        hint: wait until the lease runs out, or ask its holder to stop
+        """
+        return self._through(_named("driver", holder), "driver", proposal)
+
+    def accept_scheduler(self, proposal: StateProposal) -> RunState:
+        """The next state after the scheduler judged a node.
+
+        >>> runtime = Runtime(StateStore(RunState("run-7")))
+        >>> runtime.accept_scheduler(StateProposal("node_ready", NodeReport("build"), 0)).nodes
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.IllegalTransition: node_ready is not legal from queued: asked node_ready, which starts from running or waiting, found status queued
+        hint: look at the status chart; a terminal status has no arrows out
+        """
+        return self._through("scheduler", "scheduler", proposal)
+
+    def accept_worker(self, worker: str, proposal: StateProposal) -> RunState:
+        """The next state after a worker's claim on a node or its report.
+
+        >>> runtime = Runtime(StateStore(RunState("run-7")))
+        >>> runtime.accept_worker("w:1", StateProposal("node_finished", NodeReport("build"), 0))
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.Malformed: malformed value: asked a name for the door worker, found 'w:1'
+        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        """
+        return self._through(_named("worker", worker), "worker", proposal)
+
     def _through(
         self,
         source: str,
@@ -114,7 +163,9 @@ class Runtime:
         *,
         call_id: str | None = None,
     ) -> RunState:
-        context = self.store.context(source, authority, call_id=call_id)
+        context = self.store.context(
+            source, authority, call_id=call_id, tick=self.clock(), epoch=self.epoch
+        )
         return self.store.apply(proposal, context=context)
 
 

@@ -10,76 +10,12 @@ What is not here: durability, and who may ask for which context (see
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import overload
 from weakref import WeakValueDictionary
 
 from runstate_lab.errors import ContextRejected, Malformed, Refusal
 from runstate_lab.model import ExecutionContext, RunState, StateEvent, StateProposal
 from runstate_lab.rules import RULES, Rules, check, reduce
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the trace: the event, the revision it met or made, the refusal.
-
-    >>> entry = Entry(StateEvent("run_started", "runtime", "runtime", "", 0), 1)
-    >>> entry.accepted
-    True
-    """
-
-    event: StateEvent
-    revision: int
-    refusal: Refusal | None = None
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the event was applied."""
-        return self.refusal is None
-
-
-class Trace(Sequence[Entry]):
-    """Everything that was offered to a store, in order; read-only.
-
-    >>> store = StateStore(RunState("run-7"))
-    >>> store.trace.append("run_completed")
-    Traceback (most recent call last):
-        ...
-    AttributeError: 'Trace' object has no attribute 'append'
-    >>> len(store.trace)
-    0
-    """
-
-    def __init__(self, entries: Sequence[Entry]) -> None:
-        self._entries = entries
-
-    @overload
-    def __getitem__(self, index: int) -> Entry: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Entry]: ...
-    def __getitem__(self, index: int | slice) -> Entry | Sequence[Entry]:
-        found = self._entries[index]
-        return tuple(found) if isinstance(index, slice) else found
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(tuple(self._entries))
-
-    def __repr__(self) -> str:
-        return f"Trace: {len(self)} entries, {len(self.refused)} refused"
-
-    @property
-    def accepted(self) -> tuple[StateEvent, ...]:
-        """The events that were applied, in order; what a replay folds."""
-        return tuple(entry.event for entry in self._entries if entry.refusal is None)
-
-    @property
-    def refused(self) -> tuple[Refusal, ...]:
-        """The refusals, in order; each one was also raised to its caller."""
-        return tuple(entry.refusal for entry in self._entries if entry.refusal is not None)
+from runstate_lab.trace import Diagnostic, Entry, Trace, redact
 
 
 class StateStore:
@@ -102,8 +38,10 @@ class StateStore:
         if not isinstance(state, RunState):
             raise Malformed("a RunState to keep", f"a {type(state).__name__}")
         self._state = state
+        self._base = state
         self._rules = rules
         self._entries: list[Entry] = []
+        self._notes: list[Diagnostic] = []
         self._minted: WeakValueDictionary[tuple[object, ...], ExecutionContext] = (
             WeakValueDictionary()
         )
@@ -116,7 +54,12 @@ class StateStore:
     @property
     def trace(self) -> Trace:
         """What was offered so far, refusals included."""
-        return Trace(self._entries)
+        return Trace(self._entries, self._notes)
+
+    @property
+    def base(self) -> RunState:
+        """The state from which the accepted events of the trace can be folded."""
+        return self._base
 
     def load(self) -> RunState:
         """The newest committed state.
@@ -127,7 +70,13 @@ class StateStore:
         return self._state
 
     def context(
-        self, source: str, authority: str, *, call_id: str | None = None
+        self,
+        source: str,
+        authority: str,
+        *,
+        call_id: str | None = None,
+        tick: int = 0,
+        epoch: int | None = None,
     ) -> ExecutionContext:
         """A context that this store will recognise; the trusted entry asks for it.
 
@@ -138,10 +87,10 @@ class StateStore:
         >>> StateStore(RunState("run-7")).context("runtime", "runtime") is minted
         False
         """
-        key = (source, authority, call_id)
+        key = (source, authority, call_id, tick, epoch)
         context = self._minted.get(key)
         if context is None:
-            context = self._minted[key] = ExecutionContext(source, authority, call_id)
+            context = self._minted[key] = ExecutionContext(*key)
         return context
 
     def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
@@ -168,6 +117,41 @@ class StateStore:
         self._keep(Entry(event, self._state.revision))
         return self._state
 
+    def note(self, component: str, words: str, *, correlation: str) -> Diagnostic:
+        """A diagnostic, redacted and then kept in the trace; no state changes.
+
+        >>> store = StateStore(RunState("run-7"))
+        >>> store.note("tool:scan", "called with token=abc", correlation="c3").words
+        'called with token=[redacted]'
+        >>> store.load().revision
+        0
+        """
+        order = len(self._entries) + len(self._notes)
+        kept = Diagnostic(order, component, redact(words), correlation)
+        self._notes.append(kept)
+        return kept
+
+    def prune(self, *, keep: int) -> int:
+        """How many entries were dropped so that only the newest `keep` are left.
+
+        The state does not need them: the base moves on to where the rest of
+        the trace begins.
+
+        >>> store = StateStore(RunState("run-7"))
+        >>> door = store.context("runtime", "runtime")
+        >>> started = store.apply(StateProposal("run_started", "", 0), context=door)
+        >>> store.prune(keep=0), store.base == started
+        (1, True)
+        """
+        if type(keep) is not int or keep < 0:
+            raise Malformed("a number of entries to keep", repr(keep))
+        dropped = self._entries[: max(0, len(self._entries) - keep)]
+        for entry in dropped:
+            if entry.refusal is None:
+                self._base = reduce(self._base, entry.event, self._rules)
+        del self._entries[: len(dropped)]
+        return len(dropped)
+
     # Each step is a method of its own, so that a store which is wrong on
     # purpose can be wrong in exactly one of them (see `broken`).
 
@@ -182,10 +166,13 @@ class StateStore:
             proposal.value,
             proposal.expected_revision,
             context.call_id,
+            context.tick,
+            context.epoch,
         )
 
     def _recognise(self, event: StateEvent, context: ExecutionContext) -> None:
-        if self._minted.get((event.source, event.authority, event.call_id)) is not context:
+        key = (event.source, event.authority, event.call_id, event.tick, event.epoch)
+        if self._minted.get(key) is not context:
             raise ContextRejected(event.kind, "a context that this store did not mint")
 
     def _check(self, event: StateEvent) -> None:

@@ -24,28 +24,93 @@ cancelled   .         .         .         .         .         .
 EVENT_MATRIX = """
 kind                   queued     running    waiting    completed failed cancelled
 run_started            running    .          .          .         .      .
-tool_dispatched        .          running    .          .         .      .
-tool_result_recorded   .          running    waiting    .         .      .
-approval_requested     .          waiting    .          .         .      .
-approval_granted       .          .          running    .         .      .
-callback_awaited       .          waiting    .          .         .      .
-callback_received      .          .          running    .         .      .
+turn_started           .          running    .          .         .      .
+model_output_received  .          running    .          .         .      .
+followup_required      .          running    .          .         .      .
 run_completed          .          completed  .          .         .      .
 run_failed             .          failed     failed     .         .      .
 run_cancelled          cancelled  cancelled  cancelled  .         .      .
+tool_dispatched        .          running    .          .         .      .
+tool_declined          .          running    .          .         .      .
+tool_result_recorded   .          running    waiting    .         .      .
+tool_failed            .          running    waiting    .         .      .
+tool_outcome_unknown   .          running    waiting    .         .      .
+approval_requested     .          waiting    .          .         .      .
+approval_granted       .          .          running    .         .      .
+approval_denied        .          .          running    .         .      .
+approval_expired       .          .          running    .         .      .
+callback_awaited       .          waiting    .          .         .      .
+callback_received      .          .          running    .         .      .
+callback_expired       .          .          running    .         .      .
+driver_leased          queued     running    waiting    .         .      .
+driver_superseded      queued     running    waiting    .         .      .
+nodes_planned          .          running    .          .         .      .
+node_ready             .          running    waiting    .         .      .
+node_blocked           .          running    waiting    .         .      .
+node_claimed           .          running    waiting    .         .      .
+node_finished          .          running    waiting    .         .      .
+node_failed            .          running    waiting    .         .      .
+node_asked             .          running    waiting    .         .      .
+node_approved          .          running    waiting    .         .      .
+node_denied            .          running    waiting    .         .      .
+node_put_back          .          running    waiting    .         .      .
+node_released          .          running    waiting    .         .      .
+node_given_up          .          running    waiting    .         .      .
+node_cancelled         .          running    waiting    .         .      .
+"""
+
+# The same for the status of a node, while its run is running.
+NODE_MATRIX = """
+kind            pending   ready     running           waiting_approval blocked   completed failed cancelled
+node_ready      ready     .         .                 .                .         .         .      .
+node_blocked    blocked   .         .                 .                .         .         .      .
+node_claimed    .         running   .                 .                .         .         .      .
+node_finished   .         .         completed         .                .         .         .      .
+node_failed     .         .         failed            .                .         .         .      .
+node_asked      .         .         waiting_approval  .                .         .         .      .
+node_approved   .         .         .                 running          .         .         .      .
+node_denied     .         .         .                 failed           .         .         .      .
+node_put_back   .         .         ready             .                .         .         .      .
+node_released   .         .         ready             .                .         .         .      .
+node_given_up   .         .         failed            .                .         .         .      .
+node_cancelled  cancelled cancelled cancelled         cancelled        cancelled .         .      .
 """
 
 WRITERS = {
     "run_started": ("runtime", "runtime"),
-    "tool_dispatched": ("runtime", "runtime"),
-    "tool_result_recorded": ("tool_executor", "tool:get_status"),
-    "approval_requested": ("runtime", "runtime"),
-    "approval_granted": ("approver", "approver:rosa"),
-    "callback_awaited": ("runtime", "runtime"),
-    "callback_received": ("service", "service:ci"),
+    "turn_started": ("runtime", "runtime"),
+    "model_output_received": ("model", "model:planner"),
+    "followup_required": ("runtime", "runtime"),
     "run_completed": ("runtime", "runtime"),
     "run_failed": ("runtime", "runtime"),
     "run_cancelled": ("runtime", "runtime"),
+    "tool_dispatched": ("runtime", "runtime"),
+    "tool_declined": ("runtime", "runtime"),
+    "tool_result_recorded": ("tool_executor", "tool:get_status"),
+    "tool_failed": ("tool_executor", "tool:get_status"),
+    "tool_outcome_unknown": ("runtime", "runtime"),
+    "approval_requested": ("runtime", "runtime"),
+    "approval_granted": ("approver", "approver:rosa"),
+    "approval_denied": ("approver", "approver:rosa"),
+    "approval_expired": ("runtime", "runtime"),
+    "callback_awaited": ("runtime", "runtime"),
+    "callback_received": ("service", "service:ci"),
+    "callback_expired": ("runtime", "runtime"),
+    "driver_leased": ("driver", "driver:w1"),
+    "driver_superseded": ("driver", "driver:w1"),
+    "nodes_planned": ("runtime", "runtime"),
+    "node_ready": ("scheduler", "scheduler"),
+    "node_blocked": ("scheduler", "scheduler"),
+    "node_claimed": ("worker", "worker:w1"),
+    "node_finished": ("worker", "worker:w1"),
+    "node_failed": ("worker", "worker:w1"),
+    "node_asked": ("worker", "worker:w1"),
+    "node_approved": ("approver", "approver:rosa"),
+    "node_denied": ("approver", "approver:rosa"),
+    "node_put_back": ("worker", "worker:w1"),
+    "node_released": ("scheduler", "scheduler"),
+    "node_given_up": ("scheduler", "scheduler"),
+    "node_cancelled": ("scheduler", "scheduler"),
 }
 
 OWNERSHIP = {
@@ -68,20 +133,37 @@ FIELDS = {
     "run_id": "",
     "goal": "",
     "success": "",
+    "budget": "",
     "status": "runtime approver service",
+    "turn": "runtime model",
     "step": "runtime",
     "facts": "tool_executor",
-    "calls": "runtime tool_executor",
+    "calls": "runtime model tool_executor approver",
+    "settled": "runtime tool_executor",
     "requests": "runtime approver service",
+    "answered": "approver runtime service",
+    "grants": "runtime approver",
+    "nodes": "runtime scheduler worker approver",
+    "driver": "driver",
     "waiting_for": "runtime approver service",
     "stop_reason": "runtime approver service",
-    "revision": "runtime tool_executor approver service",
+    "first_error": "runtime tool_executor",
+    "revision": "runtime model tool_executor approver service driver scheduler worker",
 }
 
 
 def event_matrix() -> dict[tuple[str, str], str | None]:
     """(kind, status) -> the status afterwards, or None where it is refused."""
-    head, *rows = EVENT_MATRIX.strip().splitlines()
+    return _cells(EVENT_MATRIX)
+
+
+def node_matrix() -> dict[tuple[str, str], str | None]:
+    """(kind, node status) -> the node's status afterwards, or None."""
+    return _cells(NODE_MATRIX)
+
+
+def _cells(matrix: str) -> dict[tuple[str, str], str | None]:
+    head, *rows = matrix.strip().splitlines()
     statuses = head.split()[1:]
     cells = {}
     for row in rows:
@@ -101,6 +183,7 @@ class Ledger:
         self.open_calls: list[str] = []
         self.used_calls: set[str] = set()
         self.open_request: str | None = None
+        self.answered: list[str] = []
 
     def verdict(self, kind: str, who: str, at: int, value: str, call: str | None) -> str:
         """The code that a right store answers with; "ok" where it accepts."""
@@ -109,7 +192,10 @@ class Ledger:
         if at != self.revision:
             return "revision_conflict"
         if event_matrix()[kind, self.status] is None:
-            return "illegal_transition"
+            if kind == "approval_granted" and value in self.answered:
+                return "answer_repeated"
+            late = kind == "tool_result_recorded" and self.status in TERMINAL
+            return "call_late" if late else "illegal_transition"
         return self._condition(kind, value, call)
 
     def _condition(self, kind: str, value: str, call: str | None) -> str:
@@ -119,8 +205,10 @@ class Ledger:
             return "call_repeated" if call in self.used_calls else "call_unknown"
         if kind == "run_failed" and value not in ("tool_error", "timeout", "budget_exhausted"):
             return "reason_missing"
+        if kind == "approval_requested" and value in self.answered:
+            return "request_repeated"
         if kind == "approval_granted" and value != self.open_request:
-            return "request_unknown"
+            return "answer_repeated" if value in self.answered else "request_unknown"
         if kind == "run_completed":
             builds = [fact for fact in self.facts if fact.startswith("build=")]
             if builds[-1:] != ["build=green"]:
@@ -139,7 +227,10 @@ class Ledger:
         if kind == "tool_result_recorded" and call is not None:
             self.open_calls.remove(call)
             self.facts.append(value)
+        if kind in ("run_failed", "run_cancelled"):
+            self.open_request = None
         if kind == "approval_requested":
             self.open_request = value
         if kind == "approval_granted":
             self.open_request = None
+            self.answered.append(value)

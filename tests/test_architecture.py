@@ -20,7 +20,8 @@ MAY_IMPORT = {
     "show": {"show"},
     "course": {"show", "course"},
     "grading": {"course", "grading"},
-    "cli": {"show", "course", "grading", "cli"},
+    "bench": {"bench"},
+    "cli": {"show", "course", "grading", "bench", "cli"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_course" not in path.parts)
 BOOK = [path for path in MODULES if path.parent == PACKAGE and not path.name.startswith("__")]

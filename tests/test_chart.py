@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from stories import approved_run
 
 from runstate_lab import (
     RULES,
@@ -160,6 +161,46 @@ def test_statuses_alone_do_not_say_which_event_it_was() -> None:
     )
 
     assert "2. approval_requested\nor callback_awaited" == arrow.label
+
+
+def test_five_kinds_lead_back_to_running_and_two_lines_say_so() -> None:
+    """The drawing folds them, the twin names each."""
+    picture = status_chart()
+    back = "approval_granted, approval_denied, approval_expired, callback_received, callback_expired"
+
+    assert "approval_granted, _denied, _expired callback_received, _expired" in [
+        words(one) for one in groups(picture, "rs_arrow")
+    ]
+    assert f"- waiting to running: {back}" in picture.text().splitlines()
+
+
+def test_a_folded_label_lies_between_its_arrow_and_the_trunk_below() -> None:
+    """It is wider than the gap between the boxes, so it stands clear of both."""
+    picture = status_chart()
+    back = next(one for one in picture.arrows if (one.tail, one.head) == ("waiting", "running"))
+    assert back.label_at is not None
+    bottoms = {node.name: node.at[1] + node.size[1] / 2 for node in picture.nodes if node.at and node.size}
+    trunk = next(one for one in picture.arrows if one.head == "cancelled").route[-1][1]
+
+    assert bottoms["running"] < back.label_at[1] - 13
+    assert back.label_at[1] + 13 < trunk
+
+
+def test_an_approval_is_a_path_through_waiting() -> None:
+    """The kind that was taken is numbered in full, the four others are counted."""
+    taken = [words(one) for one in groups(chart(approved_run()), "rs_taken")]
+
+    assert [
+        "1. run_started", "2. approval_requested callback_awaited", "3. approval_granted +4 more",
+        "4. run_completed",
+    ] == sorted(taken)
+
+
+def test_a_kind_that_moves_no_status_is_no_arrow() -> None:
+    """A table of such rows alone gives a chart without arrows."""
+    quiet = RULES.only("turn_started", "tool_dispatched", "node_ready", "driver_leased")
+
+    assert () == status_chart(rules=quiet).arrows
 
 
 def test_a_travelled_arrow_carries_the_label_of_its_trunk() -> None:

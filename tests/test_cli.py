@@ -36,7 +36,7 @@ def test_help_names_every_verb_in_the_order_of_use() -> None:
     students = ["lab", "check", "hint", "solution", "reset", "submit", "progress"]
     instructors = ["release", "grade", "gradebook"]
 
-    assert [*students, *instructors, "build", "verify", "doctor"] == verbs
+    assert [*students, *instructors, "build", "verify", "bench", "doctor"] == verbs
 
 
 def test_check_of_a_stub_exits_with_1(tiny: Catalogue) -> None:

@@ -6,43 +6,82 @@ import collections
 import json
 import math
 from collections import Counter
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
+from enum import Enum, StrEnum
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from runstate_lab import nouns
 from runstate_lab.errors import Refusal, RevisionConflict
 from runstate_lab.grading import codec
 from runstate_lab.grading.codec import CodecError, Limits, Node, decode, encode, parse
 from runstate_lab.grading.faults import HandleMisuse, refusal_classes
+from runstate_lab.grading.nouns import book
 from runstate_lab.model import (
+    Answer,
     Approval,
+    Budget,
     Callback,
+    CallStatus,
+    Claim,
+    Decision,
     ExecutionContext,
     Fact,
+    FirstError,
+    Lease,
+    NodeReport,
+    NodeState,
+    NodeStatus,
+    Plan,
     RunState,
     RunStatus,
     StateEvent,
     StateProposal,
     ToolCall,
+    TurnState,
 )
 from runstate_lab.ownership import OWNERSHIP, field_owners
 from runstate_lab.rules import RULES, SOURCE_TEXT
-from runstate_lab.store import Entry, StateStore
+from runstate_lab.store import StateStore
+from runstate_lab.trace import Diagnostic, Entry
 
 FACT = Fact("build", "green", source="tool:get_status", authority="tool_executor", revision=2)
+CALL = ToolCall(
+    "c2", "deploy", (("release", "7"),), "deploy-7", 2, "c1", True, CallStatus.DISPATCHED
+)
+ASKED = Approval("a1", "deploy?", "rosa", "c2", CALL.digest, 3, 9)
+NODE = NodeState("deploy", ("build",), NodeStatus.RUNNING, 1, 2, "rosa", "w1", 9)
 STATE = RunState(
     "run-7",
     success=("build=green",),
+    budget=Budget(max_turns=4),
     status=RunStatus.WAITING,
+    turn=TurnState(1, "decided"),
     facts=(FACT,),
-    calls=(ToolCall("c1", "deploy", (("release", "7"),)),),
-    requests=(Approval("a1", "deploy?", "rosa"), Callback("k1", "ci")),
+    calls=(CALL,),
+    settled=("c1",),
+    requests=(ASKED, Callback("k1", "ci")),
+    grants=(("c2", CALL.digest),),
+    nodes=(NODE,),
+    driver=Lease("w1", 1, 9),
     waiting_for="pending_approval",
+    first_error=FirstError("attempt", "c1", "no route", 3),
     revision=4,
 )
 EVENT = StateEvent("run_started", "runtime", "runtime", "", 0)
+VALUES = (
+    CALL,
+    Decision("ship it", (CALL,), final=True),
+    ASKED,
+    Callback("k1", "ci"),
+    Answer.to(ASKED, "run-7"),
+    Lease("w1", 1, 9),
+    Plan((NODE,)),
+    Claim("deploy", "w1", 2, 9),
+    NodeReport("deploy", 1, (("build", "green"),), "as told"),
+)
 PLAIN: tuple[object, ...] = (
     None,
     True,
@@ -73,8 +112,9 @@ PLAIN: tuple[object, ...] = (
     RunStatus.CANCELLED,
     FACT,
     STATE,
-    StateProposal("tool_dispatched", ToolCall("c2", "scan"), 4),
+    *(StateProposal("some_kind", value, 4) for value in VALUES),
     EVENT,
+    Diagnostic(3, "tool:scan", "took 4 ticks", "c3"),
     RevisionConflict("to write at revision 4", "revision 5", reason="too late"),
     Entry(EVENT, 1),
     Entry(EVENT, 0, RevisionConflict("to write", "revision 5")),
@@ -171,7 +211,9 @@ MALFORMED: tuple[tuple[Node, str], ...] = (
     (["x", "RevisionConflict", "skipped", "a", "b", "c"], "not on the list"),
     (["x", "SystemExit", "refused", "a", "b", "c"], "not on the list"),
     (["x", "RevisionConflict", "revision_conflict", "a", 1, "c"], "malformed refusal"),
+    (["c", "Plan", ["t", 1]], "whose nodes is a tuple"),
     (["q", 1], "something else than entries"),
+    (["q", ["t"], ["t", 1]], "something else than entries"),
 )
 
 
@@ -206,18 +248,32 @@ def test_a_rules_table_crosses_by_its_name() -> None:
     assert [through(RULES) is RULES, through(SOURCE_TEXT) is SOURCE_TEXT] == [True, True]
 
 
-def test_a_trace_crosses_with_its_refusals() -> None:
-    """Accepted events and refusals of a store arrive in order."""
+def test_every_noun_of_the_book_crosses() -> None:
+    """None of the frozen nouns, and none of their statuses, is forgotten."""
+    public = [one for one in vars(nouns).values() if isinstance(one, type)]
+    frozen = {one.__name__ for one in public if is_dataclass(one)}
+    statuses = {one.__name__ for one in public if issubclass(one, Enum) and one is not StrEnum}
+    shown = {name for name in frozen if any(name in repr(value) for value in PLAIN)}
+
+    assert frozen == shown
+    assert set() == frozen - set(book().values)
+    assert statuses == set(book().members)
+
+
+def test_a_trace_crosses_with_its_refusals_and_notes() -> None:
+    """Accepted events, refusals and diagnostics of a store arrive in order."""
     store = StateStore(RunState("run-7"))
     door = store.context("runtime", "runtime")
     store.apply(StateProposal("run_started", "", 0), context=door)
     with pytest.raises(RevisionConflict):
         store.apply(StateProposal("run_started", "", 0), context=door)
+    note = store.note("tool:scan", "took 4 ticks", correlation="c3")
 
     arrived = through(store.trace)
 
     assert list(store.trace) == list(arrived)
     assert store.trace.refused == arrived.refused
+    assert [note] == list(arrived.diagnostics)
 
 
 def test_every_refusal_of_the_book_crosses() -> None:

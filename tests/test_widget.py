@@ -9,13 +9,34 @@ from collections.abc import Callable
 
 import pytest
 
-from runstate_lab.model import RunStatus
+from runstate_lab import show
+from runstate_lab.model import RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
 from runstate_lab.show.live import Askew, Live, Sealed, script
 from runstate_lab.show.moves import attempt, chart_graph, kinds
 from runstate_lab.show.widget import Scheduler, StateChart
 
 WIDGETS = [Scheduler, StateChart]
+RUNNING_AGAIN = (
+    "approval_granted",
+    "approval_denied",
+    "approval_expired",
+    "callback_received",
+    "callback_expired",
+)
+LEADS = {
+    ("queued", "run_started"): "running",
+    ("running", "run_completed"): "completed",
+    ("running", "run_failed"): "failed",
+    ("waiting", "run_failed"): "failed",
+    ("queued", "run_cancelled"): "cancelled",
+    ("running", "run_cancelled"): "cancelled",
+    ("waiting", "run_cancelled"): "cancelled",
+    ("running", "approval_requested"): "waiting",
+    ("running", "callback_awaited"): "waiting",
+    **{("waiting", kind): "running" for kind in RUNNING_AGAIN},
+}
+KINDS = sorted({kind for _, kind in LEADS})
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -218,6 +239,52 @@ def test_a_chart_walks_by_event_or_by_status() -> None:
     assert ("running", 3) == (chart.status, chart.revision)
     assert ["run_started", "approval_requested", "run_completed", "approval_granted"] == chart.tries
     assert ["accepted", "accepted", "refused", "accepted"] == list(chart.table()["answer"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("start", RunStatus)
+def test_a_real_store_takes_every_arrow_and_refuses_every_other_pair(
+    start: RunStatus, kind: str
+) -> None:
+    """Each attempt has a value with nothing wrong in it, so that only the status decides."""
+    answer = attempt(start, kind, RULES)
+
+    assert LEADS.get((str(start), kind), "illegal_transition") == (
+        str(answer.status) if isinstance(answer, RunState) else answer.code
+    )
+
+
+def test_eleven_kinds_have_arrows() -> None:
+    """The 23 others change no status, and no button of the chart proposes them."""
+    assert sorted({kind for _, kind in LEADS}) == sorted(kinds(RULES))
+    assert 11 == len(StateChart().graph["kinds"])
+
+
+def test_the_live_chart_folds_what_leads_back_to_running() -> None:
+    """Five kinds take two lines of the drawing, and each has a button."""
+    ways = StateChart().graph["arrows"]
+    back = next(way for way in ways if (way["from"], way["to"]) == ("waiting", "running"))
+
+    assert ["approval_granted, _denied, _expired", "callback_received, _expired"] == [
+        words for tag, _, words in back["marks"] if tag == "text"
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_chart_of_one_row_can_be_played(kind: str) -> None:
+    """A table may be cut down to any single row."""
+    chart = StateChart(rules=RULES.only(kind))
+
+    assert [kind] == chart.graph["kinds"]
+    assert chart.move(kind).startswith(f"{kind} at queued: ")
+    assert chart.sentence().startswith("Status chart of RULES, 1 of 34 rows: ")
+
+
+def test_the_widgets_come_with_the_pictures() -> None:
+    """One import is enough for a lesson; a name that is not there is told."""
+    assert (Scheduler, StateChart) == (show.Scheduler, show.StateChart)
+    with pytest.raises(AttributeError, match="has no attribute 'Stopwatch'"):
+        getattr(show, "Stopwatch")  # noqa: B009
 
 
 def test_a_chart_follows_the_table_it_is_given() -> None:

@@ -37,6 +37,7 @@ LIMIT = 3
 
 def add(a, b): return a + b
 def echo(value): return value
+def fields(context): return context.source, context.call_id, context.tick, context.epoch
 def apply(function, value): return function(value)
 def exit_arrows(): return frozenset(arrow for arrow in arrows() if arrow[0] == "waiting")
 def steps():
@@ -199,9 +200,11 @@ def test_a_students_code_works_on_our_store(shared: Student) -> None:
 
 def test_our_context_comes_back_as_itself(shared: Student) -> None:
     """A context of ours crosses twice and is the same object again."""
-    context = StateStore(RunState("run-7")).context("runtime", "runtime")
+    store = StateStore(RunState("run-7"))
+    context = store.context("tool:scan", "tool_executor", call_id="c3", tick=5, epoch=2)
 
     assert context is shared.echo(context)
+    assert ("tool:scan", "c3", 5, 2) == shared.fields(context)
     assert [context, context] == shared.echo([context, context])
 
 

@@ -29,9 +29,9 @@
 
 # %%
 from contextlib import suppress
-from dataclasses import fields
 
-from runstate_lab import SOURCE_TEXT, Refusal, RunState, Runtime, StateProposal, StateStore
+from runstate_lab import RULES, SOURCE_TEXT
+from runstate_lab import Refusal, RunState, Runtime, StateProposal, StateStore
 from runstate_lab.broken import NoAuthorityStore
 from runstate_lab.course import after, order, predict, quiz, reveal
 from runstate_lab.show import chart, trace_table
@@ -58,12 +58,13 @@ quiz("00.1")
 
 # %%
 page = RunState("run-7", goal="ship release 7", success=("build=green",))
-for field in fields(page):
-    print(f"{field.name:>12}  {getattr(page, field.name)}")
+for line in ("run_id", "goal", "success", "status", "facts", "calls", "requests", "revision"):
+    print(f"{line:>8}  {getattr(page, line)}")
 
 # %% [markdown]
-# Most of it is still empty. `success` says what "shipped" means today: one fact,
-# `build=green`. `revision` counts accepted changes; so far, none.
+# Most of it is still empty. (The page has more lines; they come when the story needs
+# them.) `success` says what "shipped" means today: one fact, `build=green`. `revision`
+# counts accepted changes; so far, none.
 #
 # There is room for one more line. Which one does the colleague need?
 
@@ -75,14 +76,18 @@ quiz("00.2")
 #
 # A run is always in exactly one of six statuses. The arrows are the only ways from
 # one to another; the words on an arrow are the event that takes it. The lit box is
-# where the run stands.
+# where the run stands. Six kinds of events will do for today; there are more.
 #
 # **Your turn.** Press an event, or call `board.move("run_started")`. Bring the run to
 # *completed*, then try to start it once more. A refused attempt is dotted, and names
 # its rule.
 
 # %%
-board = StateChart()
+TODAY = RULES.only(
+    "run_started", "approval_requested", "approval_granted",
+    "run_completed", "run_failed", "run_cancelled",
+)
+board = StateChart(rules=TODAY)
 board
 
 # %% [markdown]

@@ -17,7 +17,7 @@
 # %%
 from contextlib import suppress
 
-from runstate_lab import Fact, Refusal, RunState, RunStatus, Runtime
+from runstate_lab import RULES, Fact, Refusal, RunState, RunStatus, Runtime
 from runstate_lab import StateProposal, StateStore, ToolCall
 from runstate_lab.broken import HandwrittenFactStore, PendingBlindStore
 from runstate_lab.course import after, fill, order, predict, quiz, reveal
@@ -42,9 +42,16 @@ quiz("01.1")
 # The call is a **proposal**, the bowl a **result**, the line on the bill a **fact**.
 
 # %%
+TODAY = RULES.only(
+    "run_started", "tool_dispatched", "tool_result_recorded",
+    "run_completed", "run_failed", "run_cancelled",
+)
+
+
 def run_7(desk: type[StateStore] = StateStore) -> Runtime:
     """Run-7 at revision 3: started, the build and the tests sent for."""
-    runtime = Runtime(desk(RunState("run-7", goal="ship release 7", success=("build=green",))))
+    page = RunState("run-7", goal="ship release 7", success=("build=green",))
+    runtime = Runtime(desk(page, rules=TODAY))
     runtime.accept_runtime(StateProposal("run_started", "", 0))
     runtime.accept_runtime(StateProposal("tool_dispatched", ToolCall("c1", "get_status"), 1))
     runtime.accept_runtime(StateProposal("tool_dispatched", ToolCall("c2", "run_tests"), 2))
@@ -206,7 +213,7 @@ for question in ("source", "authority", "call_id", "revision", "verifiable"):
 def typed_by_hand(desk: type[StateStore]) -> StateStore:
     typed = (Fact("build", "green"),)
     page = RunState("run-7", success=("build=green",), status=RunStatus.RUNNING, facts=typed)
-    runtime = Runtime(desk(page))
+    runtime = Runtime(desk(page, rules=TODAY))
     with suppress(Refusal):
         runtime.accept_runtime(StateProposal("run_completed", "", 0))
     return runtime.store

@@ -1,6 +1,8 @@
-"""Verbs for authors: build, verify, doctor."""
+"""Verbs for authors: build, verify, bench, doctor."""
 
 from __future__ import annotations
+
+import json
 
 import click
 
@@ -46,4 +48,25 @@ def verify(ctx: click.Context, jobs: int) -> None:
     ctx.exit(1 if faults else 0)
 
 
-VERBS = (build, verify, doctor)
+@click.command()
+@click.option("--only", metavar="NAME", multiple=True, help="This row only (may be given again).")
+@click.option("--json", "for_programs", is_flag=True, help="All rows as JSON, for programs.")
+@click.option("--quick", is_flag=True, help="Tiny counts: shows the form; the figures say nothing.")
+def bench(only: tuple[str, ...], for_programs: bool, quick: bool) -> None:
+    """Measure the kernel beside its peers; a missed aim is said, never an error."""
+    from runstate_lab import bench as benches
+
+    unknown = sorted(set(only) - set(benches.QUESTIONS))
+    if unknown:
+        names = ", ".join(benches.QUESTIONS)
+        raise click.BadParameter(f"no row {', '.join(unknown)}; hint: one of {names}")
+    rows = []
+    for row in benches.measure(only, scale=benches.QUICK if quick else benches.FULL):
+        rows.append(row)
+        if not for_programs:
+            tell(benches.as_text(row) + "\n")
+    if for_programs:
+        tell(json.dumps([benches.as_json(row) for row in rows], indent=2))
+
+
+VERBS = (build, verify, bench, doctor)

@@ -199,7 +199,8 @@ def _encode_noun(value: object, opaque: Callable[[object], Node], depth: int) ->
             parts = [one for one, _ in fields]
             return _encode_all(["c", kind.__name__], parts, value, opaque, depth)
     if kind is nouns.trace:
-        return _encode_all(["q"], list(value), value, opaque, depth)  # type: ignore[call-overload]
+        parts = [tuple(value), value.diagnostics]  # type: ignore[call-overload,attr-defined]
+        return _encode_all(["q"], parts, value, opaque, depth)
     for name, table in nouns.tables.items():
         if value is table:
             return ["r", name]
@@ -304,10 +305,12 @@ class _Decoding:
             raise CodecError("a key twice")
         return keys
 
-    def _trace(self, entries: list[object]) -> object:
-        if any(type(one) is not book().values["Entry"] for one in entries):
-            raise CodecError("a trace of something else than entries")
-        return book().trace(entries)
+    def _trace(self, parts: list[object]) -> object:
+        entry, note = book().values["Entry"], book().values["Diagnostic"]
+        hints: tuple[object, ...] = (tuple[entry, ...], tuple[note, ...])  # type: ignore[valid-type]
+        if len(parts) != 2 or not all(map(fits, parts, hints)):
+            raise CodecError("a trace of something else than entries and notes")
+        return book().trace(*parts)
 
     def _noun(self, tag: str, name: str, rest: list[Node], depth: int) -> object:
         nouns = book()

@@ -18,20 +18,12 @@ from dataclasses import dataclass
 from enum import Enum
 from importlib import import_module
 
-VALUES = {
-    "runstate_lab.model": (
-        "RunState",
-        "StateProposal",
-        "StateEvent",
-        "Fact",
-        "ToolCall",
-        "Approval",
-        "Callback",
-    ),
+# Whatever their fields can hold crosses with them.
+ROOTS = {
+    "runstate_lab.model": ("RunState", "StateProposal", "StateEvent"),
     "runstate_lab.ownership": ("StateOwnership", "FieldOwner"),
-    "runstate_lab.store": ("Entry",),
+    "runstate_lab.trace": ("Entry", "Diagnostic"),
 }
-MEMBERS = {"runstate_lab.model": ("RunStatus",)}
 TABLES = {"runstate_lab.rules": ("SOURCE_TEXT", "RULES")}
 
 
@@ -52,11 +44,17 @@ def book() -> Nouns:
 
     >>> "RunState" in book().values, "ExecutionContext" in book().values
     (True, False)
+    >>> sorted(book().members)
+    ['CallStatus', 'NodeStatus', 'RunStatus']
     """
     from runstate_lab.model import ExecutionContext
-    from runstate_lab.store import Trace
+    from runstate_lab.trace import Trace
 
-    return Nouns(_named(VALUES), _named(MEMBERS), _named(TABLES), Trace, ExecutionContext)
+    values: dict[str, type] = {}
+    members: dict[str, type[Enum]] = {}
+    for root in _named(ROOTS).values():
+        _gather(root, values, members)
+    return Nouns(values, members, _named(TABLES), Trace, ExecutionContext)
 
 
 def _named(table: Mapping[str, tuple[str, ...]]) -> dict[str, typing.Any]:
@@ -65,6 +63,17 @@ def _named(table: Mapping[str, tuple[str, ...]]) -> dict[str, typing.Any]:
         for module, names in table.items()
         for name in names
     }
+
+
+def _gather(hint: object, values: dict[str, type], members: dict[str, type[Enum]]) -> None:
+    for one in typing.get_args(hint):
+        _gather(one, values, members)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        members[hint.__name__] = hint
+    elif dataclasses.is_dataclass(hint) and hint.__name__ not in values:  # type: ignore[attr-defined]
+        values[hint.__name__] = hint  # type: ignore[attr-defined,assignment]
+        for _, inner in field_hints(hint):  # type: ignore[arg-type]
+            _gather(inner, values, members)
 
 
 @functools.cache

@@ -51,7 +51,7 @@ from runstate_lab.grading.faults import (
     student_error,
 )
 from runstate_lab.grading.handle import Callback, Handle, number_of
-from runstate_lab.grading.nouns import book
+from runstate_lab.grading.nouns import book, field_hints
 
 LEVELS = ("none", "confined")
 GRADE = Limits()
@@ -290,7 +290,8 @@ class Student:
                 if lent is value:
                     return ["k", number, lent.name, list(lent.methods)]
         if type(value) is book().context:
-            return ["g", self._token(value), value.source, value.authority, value.call_id]
+            fields = [getattr(value, name) for name, _ in field_hints(type(value))]
+            return ["g", self._token(value), *fields]
         raise TypeError(
             f"asked to send a {type(value).__name__} to the student, found no plain value\n"
             "hint: wrap a function in student.callback(...), an object in student.export(...)"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import sys
 
-from runstate_lab.model import RunState, RunStatus
+from runstate_lab.model import NodeStatus, RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT
 from runstate_lab.show import engine
 from runstate_lab.show.chart import status_chart
+from runstate_lab.show.nodechart import node_chart
 from runstate_lab.show.picture import Picture
 from runstate_lab.show.spacetime import Move, space_time
 
@@ -31,10 +32,10 @@ CONFLICT = (
 
 
 def builtin_pictures() -> tuple[Picture, ...]:
-    """The charts of both rules tables with each status lit, and two famous runs.
+    """The charts of the rules tables with each status lit, and two famous runs.
 
     >>> len(builtin_pictures())
-    30
+    39
     """
     charts = [
         status_chart(status, rules=rules, room=room)
@@ -42,6 +43,7 @@ def builtin_pictures() -> tuple[Picture, ...]:
         for room in (False, True)
         for status in (None, *RunStatus)
     ]
+    charts += [node_chart(status) for status in (None, *NodeStatus)]
     scenario = status_chart(S10_END, rules=SOURCE_TEXT, history=S10_PATH, refused=S10_REFUSED)
     return (*charts, scenario, space_time(CONFLICT))
 

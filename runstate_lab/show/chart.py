@@ -10,8 +10,7 @@ What is not here: where things lie on the page (see `places`), steps in time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from runstate_lab.model import RunState, RunStatus
@@ -19,10 +18,22 @@ from runstate_lab.rules import RULES, Rules, arrows
 from runstate_lab.show.parts import Arrow, Node, Standing
 from runstate_lab.show.path import Leg, path, status_of
 from runstate_lab.show.picture import Picture
-from runstate_lab.show.places import BOX, HIGH, PLACES, ROOM, WIDE, Pair, placed, runs_above, runs_together
+from runstate_lab.show.places import (
+    BOX,
+    HIGH,
+    PLACES,
+    ROOM,
+    WIDE,
+    Pair,
+    placed,
+    runs_above,
+    runs_together,
+)
+from runstate_lab.show.ways import labelled_once, ways
 
 if TYPE_CHECKING:
     from runstate_lab.store import StateStore
+
 
 def status_chart(
     state: RunState | RunStatus | str | None = None,
@@ -50,9 +61,14 @@ def status_chart(
     legs = path(tuple(history), current or RunStatus.QUEUED, rules)
     stood = next((leg.start for leg in legs if leg.item is refused), current or RunStatus.QUEUED)
     attempt = _attempt(refused, stood, rules)
-    legal = _group_labels(_legal(rules, _travelled(legs, rules)))
+    legal = ways(
+        arrows(rules),
+        statuses=tuple(RunStatus),
+        kinds=rules.kinds,
+        taken=_travelled(legs, rules),
+    )
     unlawful = _unlawful(legs, rules)
-    drawn = [*legal, *unlawful, *([attempt] if attempt else [])]
+    drawn = [*labelled_once(legal, runs_together), *unlawful, *([attempt] if attempt else [])]
     shift = ROOM if room or any(map(runs_above, drawn)) else 0.0
     return Picture(
         title=f"Status chart of {rules.name}",
@@ -85,45 +101,6 @@ def _node(status: RunStatus, current: RunStatus | None, state: object, shift: fl
     note = f"revision {state.revision}" if lit and isinstance(state, RunState) else ""
     x, y = PLACES[status]
     return Node(name=str(status), lit=lit, note=note, at=(x, y + shift), size=BOX)
-
-
-def _legal(rules: Rules, taken: Mapping[tuple[Pair, str], list[int]]) -> list[Arrow]:
-    """One arrow for each pair of statuses; the kinds that make it are its label."""
-    order = {kind: place for place, kind in enumerate(rules.kinds)}
-    kinds: dict[Pair, list[str]] = {}
-    for start, end, kind in sorted(arrows(rules), key=lambda arrow: order[arrow[2]]):
-        kinds.setdefault((start, end), []).append(kind)
-    statuses = list(RunStatus)
-    found = []
-    for pair in sorted(kinds, key=lambda pair: tuple(map(statuses.index, pair))):
-        numbers = {kind: taken.get((pair, kind), []) for kind in kinds[pair]}
-        label = "\n".join(_numbered(numbers[kind], kind) for kind in kinds[pair])
-        unsure = taken.get((pair, ""), [])
-        if unsure:
-            label = _numbered(unsure, "\nor ".join(kinds[pair]))
-        travelled = bool(unsure or any(numbers.values()))
-        standing = Standing.TAKEN if travelled else Standing.LEGAL
-        found.append(Arrow(tail=str(pair[0]), head=str(pair[1]), label=label, standing=standing))
-    return found
-
-
-def _numbered(numbers: list[int], kind: str) -> str:
-    shown = [*map(str, numbers[:2]), "…", str(numbers[-1])] if len(numbers) > 3 else map(str, numbers)
-    return f"{', '.join(shown)}. {kind}" if numbers else kind
-
-
-def _group_labels(legal: list[Arrow]) -> list[Arrow]:
-    """Arrows with one label into one trunk show it once; a travelled one carries it."""
-    shared = [one for one in legal if runs_together(one)]
-    carriers: dict[tuple[str, str], Arrow] = {}
-    for arrow in sorted(shared, key=lambda one: one.standing is Standing.TAKEN):
-        carriers[arrow.head, _kinds(arrow)] = arrow
-    quiet = [one for one in shared if carriers[one.head, _kinds(one)] is not one]
-    return [replace(one, quiet=one in quiet) for one in legal]
-
-
-def _kinds(arrow: Arrow) -> str:
-    return arrow.label.rpartition(". ")[2]
 
 
 def _travelled(legs: Iterable[Leg], rules: Rules) -> dict[tuple[Pair, str], list[int]]:

@@ -212,6 +212,8 @@ class _Writer:
 
 def words(node: Node) -> str:
     """What stands in a node: the mark and the note are part of it."""
+    if node.drawn:
+        return node.drawn
     shown = f"{LIT_MARK} {node.shown}" if node.lit else node.shown
     return f"{shown}\n{node.note}" if node.note and node.form is Form.BOX else shown
 
@@ -219,7 +221,7 @@ def words(node: Node) -> str:
 def written(arrow: Arrow) -> str:
     """What stands at an arrow: a refused one carries a mark and its rule."""
     if arrow.standing is not Standing.REFUSED:
-        return arrow.label
+        return arrow.drawn or arrow.label
     if arrow.step is not None:
         return f"{arrow.label}\n{REFUSED_MARK} {arrow.rule}"
     by = f" by {arrow.by}" if arrow.by else ""

@@ -16,15 +16,17 @@ import pandas
 
 from runstate_lab.show.parts import one_line
 
-
 # JupyterLab sets every cell to the right, which suits numbers, not sentences.
 LEFT = ' style="text-align: left"'
 
 
 class CaptionedFrame(pandas.DataFrame):
-    """A DataFrame that keeps its caption when it is filtered or sorted."""
+    """A DataFrame that keeps its caption when it is filtered or sorted.
 
-    _metadata = ["caption"]
+    Where it names a `usual` cell, all other cells are printed bold.
+    """
+
+    _metadata = ["caption", "usual"]
 
     @property
     def _constructor(self) -> type[CaptionedFrame]:
@@ -49,7 +51,8 @@ class CaptionedFrame(pandas.DataFrame):
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col"{LEFT}>{_safe(name)}</th>' for name in self.columns)
-        body = "\n".join(_row(row) for row in self.itertuples(index=False, name=None))
+        usual = getattr(self, "usual", "")
+        body = "\n".join(_row(row, usual) for row in self.itertuples(index=False, name=None))
         caption = _safe(getattr(self, "caption", "") or "Table")
         return (
             f'<table class="rs_table">\n<caption{LEFT}>{caption}</caption>\n'
@@ -58,7 +61,7 @@ class CaptionedFrame(pandas.DataFrame):
 
 
 def captioned(
-    caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, usual: str = ""
 ) -> CaptionedFrame:
     """A DataFrame with a caption; the first column heads each row.
 
@@ -66,14 +69,19 @@ def captioned(
     1
     """
     frame = CaptionedFrame(list(rows), columns=list(columns), dtype=object)
-    frame.caption = caption
+    frame.caption, frame.usual = caption, usual
     return frame
 
 
-def _row(row: Sequence[object]) -> str:
+def _row(row: Sequence[object], usual: str) -> str:
     first, *rest = row
-    cells = "".join(f"<td{LEFT}>{_safe(cell)}</td>" for cell in rest)
+    cells = "".join(f"<td{LEFT}>{_cell(cell, usual)}</td>" for cell in rest)
     return f'<tr><th scope="row"{LEFT}>{_safe(first)}</th>{cells}</tr>'
+
+
+def _cell(cell: object, usual: str) -> str:
+    shown = _safe(cell)
+    return shown if not usual or cell == usual else f"<b>{shown}</b>"
 
 
 def _safe(cell: object) -> str:

@@ -12,15 +12,20 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from runstate_lab.answers import request_has_expired
 from runstate_lab.errors import Refusal
 from runstate_lab.model import (
+    Answer,
     Approval,
     Callback,
+    Decision,
     Fact,
+    Lease,
     RunState,
     RunStatus,
     StateProposal,
     ToolCall,
+    Value,
 )
 from runstate_lab.rules import RULES, Rule, Rules
 from runstate_lab.show.chart import status_chart
@@ -30,11 +35,27 @@ from runstate_lab.show.picture import Picture
 from runstate_lab.store import StateStore
 
 Plain = dict[str, object]
-TABLES = {RULES.name: RULES}
 LINE_HEIGHT = 13
-REQUESTS = (Approval("a1", "deploy release 7?", "rosa"), Callback("k1", "ci"))
-ANSWERS = {"approver": "a1", "service": "k1"}
-NAMES = {"tool:*": "tool:get_status", "approver:*": "approver:rosa", "service:*": "service:ci"}
+CALL = ToolCall("c2", "deploy", (("release", "7"),))
+EXPIRES = 9
+ABOUT = {"call_id": CALL.call_id, "digest": CALL.digest, "expires_at": EXPIRES}
+APPROVAL = Approval("a1", "deploy release 7?", "rosa", **ABOUT)
+CALLBACK = Callback("k1", "ci", **ABOUT)
+ASKED = {"approval": APPROVAL, "callback": CALLBACK}
+NAMES = {
+    "tool:*": "tool:get_status",
+    "approver:*": "approver:rosa",
+    "service:*": "service:ci",
+    "model:*": "model:planner",
+    "driver:*": "driver:w1",
+}
+VALUES: dict[type, Value] = {
+    Approval: APPROVAL,
+    Callback: CALLBACK,
+    ToolCall: CALL,
+    Decision: Decision("deploy release 7"),
+    Lease: Lease("w1", epoch=1, until=EXPIRES),
+}
 STATE = RunState(
     "run-7",
     success=("build=green",),
@@ -44,11 +65,11 @@ STATE = RunState(
 )
 
 
-def kinds(rules: Rules) -> tuple[str, ...]:
+def kinds(rules: Rules = RULES) -> tuple[str, ...]:
     """The kinds of events that change a status, in the order of the table.
 
-    >>> kinds(RULES)[:2]
-    ('run_started', 'approval_requested')
+    >>> kinds()[:4]
+    ('run_started', 'run_completed', 'run_failed', 'run_cancelled')
     """
     return tuple(rule.kind for rule in rules.rows if rule.to is not None)
 
@@ -59,16 +80,14 @@ def attempt(status: RunStatus, kind: str, rules: Rules) -> RunState | Refusal:
     >>> attempt(RunStatus.COMPLETED, "run_started", RULES)
     IllegalTransition(illegal_transition: run cannot start from completed)
     """
-    waits = status is RunStatus.WAITING
-    store = StateStore(
-        replace(STATE, status=status, requests=REQUESTS if waits else ()), rules=rules
-    )
     rule = rules.row(kind)
+    store = StateStore(_scene(status, rule), rules=rules)
     source = NAMES.get(rule.sources[0], rule.sources[0])
+    # Only what has run out may be expired; everything else comes in time.
+    tick = EXPIRES if request_has_expired in rule.conditions else 0
+    context = store.context(source, rule.authority, tick=tick)
     try:
-        return store.apply(
-            StateProposal(kind, _value(rule), 0), context=store.context(source, rule.authority)
-        )
+        return store.apply(StateProposal(kind, _value(rule), 0), context=context)
     except Refusal as refusal:
         return refusal
 
@@ -99,14 +118,26 @@ def chart_graph(rules: Rules) -> Plain:
     }
 
 
-def _value(rule: Rule) -> str | ToolCall | Approval | Callback:
-    if rule.takes is Approval:
-        return REQUESTS[0]
-    if rule.takes is Callback:
-        return REQUESTS[1]
+def _scene(status: RunStatus, rule: Rule) -> RunState:
+    """A run in that status; only one that is about to complete has no call left."""
+    completes = rule.to is RunStatus.COMPLETED and status is RunStatus.RUNNING
+    return replace(
+        STATE,
+        status=status,
+        calls=() if status.terminal or completes else (CALL,),
+        requests=(APPROVAL, CALLBACK) if status is RunStatus.WAITING else (),
+    )
+
+
+def _value(rule: Rule) -> Value:
+    asked = ASKED.get(rule.kind.partition("_")[0])
+    if rule.takes is Answer and asked is not None:
+        return Answer.to(asked, STATE.run_id)
+    if rule.takes is not str:
+        return VALUES.get(rule.takes, "")
     if rule.reasons:
         return rule.reasons[0].replace("*", "not today")
-    return ANSWERS.get(rule.authority, "")
+    return asked.request_id if asked is not None else ""
 
 
 def _answer(status: RunStatus, kind: str, rules: Rules) -> Plain:
@@ -149,7 +180,7 @@ def _course(arrow: Arrow, role: str) -> Marks:
 
 
 def _labels(arrow: Arrow) -> tuple[Mark, ...]:
-    lines = arrow.label.split("\n")
+    lines = (arrow.drawn or arrow.label).split("\n")
     x, y = arrow.label_at or (0, 0)
     top = y + 4 - (len(lines) - 1) * LINE_HEIGHT / 2
     return tuple(text(x, top + row * LINE_HEIGHT, line, "kind") for row, line in enumerate(lines))

@@ -33,11 +33,16 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Node:
-    """One thing in a picture; `lit` is shown by border, weight and a mark."""
+    """One thing in a picture; `lit` is shown by border, weight and a mark.
+
+    `drawn` stands in the drawing where label and note are too long for it; the
+    text twin has them in full.
+    """
 
     name: str
     label: str = ""
     note: str = ""
+    drawn: str = ""
     lit: bool = False
     form: Form = Form.BOX
     at: Point | None = None
@@ -54,7 +59,8 @@ class Arrow:
     """One arrow; a refused one must name the rule that refused it.
 
     `quiet` keeps the label off the drawing where another arrow of the same
-    trunk already carries it; the text twin has it all the same.
+    trunk already carries it, and `drawn` stands there where the label is too
+    long for it; the text twin has the label all the same.
 
     >>> Arrow(tail="completed", head="running", standing=Standing.REFUSED)
     Traceback (most recent call last):
@@ -66,6 +72,7 @@ class Arrow:
     tail: str
     head: str
     label: str = ""
+    drawn: str = ""
     standing: Standing = Standing.LEGAL
     rule: str = ""
     by: str = ""
@@ -82,9 +89,14 @@ class Arrow:
             )
 
     @property
+    def events(self) -> str:
+        """The lines of the label as one line."""
+        return ", ".join(map(one_line, self.label.split("\n")))
+
+    @property
     def sentence(self) -> str:
         """The arrow in words, ready to be read aloud."""
-        words = f"{self.tail} to {self.head}: {one_line(self.label)}"
+        words = f"{self.tail} to {self.head}: {self.events}"
         if self.standing is Standing.REFUSED:
             by = f", proposed by {self.by}" if self.by else ""
             return f"{words}{by}, refused by {self.rule}"

@@ -115,7 +115,7 @@ class Picture:
                 (step.number, *row) for step, row in zip(self.steps, rows, strict=True)
             ])
         return captioned(self.title, ("from", "to", "event", "standing", "rule"), [
-            (arrow.tail, arrow.head, one_line(arrow.label), str(arrow.standing), arrow.rule)
+            (arrow.tail, arrow.head, arrow.events, str(arrow.standing), arrow.rule)
             for arrow in self.arrows
         ])
 

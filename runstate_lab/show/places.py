@@ -22,6 +22,7 @@ Pair = tuple[RunStatus, RunStatus]
 WIDE, HIGH, ROOM = 680.0, 238.0, 42.0
 BOX: Point = (96.0, 40.0)
 LEFT, TOP, BOTTOM = 550.0, 128.0, 168.0
+BETWEEN, GAP = 345.0, 115.0
 PLACES: dict[RunStatus, Point] = {
     QUEUED: (54, 148),
     RUNNING: (238, 148),
@@ -43,10 +44,10 @@ ROUTES: dict[Pair, tuple[Point, ...]] = {
 }
 LABELS: dict[Pair, Point] = {
     (QUEUED, RUNNING): (145, 148),
-    (RUNNING, WAITING): (345, 140),
+    (RUNNING, WAITING): (BETWEEN, 140),
     (RUNNING, COMPLETED): (336, 26),
 }
-BELOW: dict[Pair, Point] = {(WAITING, RUNNING): (345, 156)}
+BELOW: dict[Pair, Point] = {(WAITING, RUNNING): (BETWEEN, 156)}
 TRUNKS: dict[RunStatus, Point] = {FAILED: (501, 84), CANCELLED: (501, 212)}
 BESIDE = (657.0, 671.0)
 ABOVE, ALONG, ALONG_TAKEN, UNDER = 8.0, 20.0, 26.0, 35.0
@@ -67,9 +68,12 @@ def placed(arrow: Arrow, shift: float) -> Arrow:
         at = (min(max(middle, half), WIDE - half), ABOVE if refused else UNDER)
         return replace(arrow, route=bent(corners), label_at=at)
     corners = tuple((x, y + shift) for x, y in ROUTES[pair])
-    lines = len(arrow.label.split("\n"))
+    lines = len(written(arrow).split("\n"))
     rise = -(4 + 6.6 * lines)
     x, y = LABELS.get(pair) or TRUNKS.get(pair[1]) or BELOW.get(pair) or corners[0]
+    bold = arrow.standing is Standing.TAKEN
+    if x == BETWEEN and width(written(arrow), palette.SMALL, bold=bold) > GAP:
+        y = BOTTOM if pair in BELOW else TOP
     if pair in BELOW:
         rise = -rise + 1
     return replace(arrow, route=bent(corners), label_at=(x, y + rise + shift))

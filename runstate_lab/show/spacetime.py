@@ -9,19 +9,21 @@ What is not here: playing the steps (see the widgets), and the status chart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runstate_lab.model import Approval, Callback, ToolCall
 from runstate_lab.show import palette
 from runstate_lab.show.dot import width
 from runstate_lab.show.parts import Arrow, Form, Lane, Node, Standing, Step, one_line
 from runstate_lab.show.picture import Picture
+from runstate_lab.show.told import told
 
 STORE = "store"
 WORDS = {"read": "reads", "compute": "computes", "submit": "proposes"}
 WIDE, MARGIN, EDGE, HEAD = 640.0, 26.0, 78.0, 130.0
 WIDEST, NARROWEST = 250.0, 150.0
+FEW, BESIDE_STORE, APART = 3, 192.0, 92.0
 FIRST, LINE, BETWEEN = 38.0, 13.5, 18.0
 
 
@@ -119,10 +121,10 @@ def space_time(
         title=title,
         nodes=tuple(nodes),
         arrows=tuple(drawn),
-        lanes=_lanes(rows, places, min(gap - 30, HEAD)),
+        lanes=_lanes(rows, places, _head_room(places)),
         steps=tuple(steps),
         summary=f"{title}: {len(rows)} steps of {', '.join(_actors(rows))}; {refused} refused.",
-        size=(max(places.values()) + EDGE, y + 26),
+        size=(max(places.values()) + (EDGE if len(places) <= FEW + 1 else APART / 2 + 4), y + 26),
     )
 
 
@@ -146,22 +148,6 @@ def as_move(item: object, place: int) -> Move:
     )
 
 
-def told(value: object) -> str:
-    """A proposal's value in a few words.
-
-    >>> told(ToolCall("c1", "run_tests"))
-    'run_tests as c1'
-    """
-    match value:
-        case ToolCall():
-            return f"{value.tool} as {value.call_id}"
-        case Approval():
-            return f"{value.request_id} of {value.approver}"
-        case Callback():
-            return f"{value.request_id} of {value.service}"
-    return str(value)
-
-
 def _actors(rows: Sequence[Move]) -> list[str]:
     return list(dict.fromkeys(row.actor for row in rows))
 
@@ -178,17 +164,36 @@ def _places(rows: Sequence[Move], lanes: Sequence[str] | None) -> dict[str, floa
     if STORE not in names:
         half = (len(names) + 1) // 2
         names = [*names[:half], STORE, *names[half:]]
+    if len(names) > FEW + 1:
+        return _many_places(names)
     steps = max(len(names) - 1, 1)
     gap = min(WIDEST, max(NARROWEST, (WIDE - MARGIN - 2 * EDGE) / steps))
     return {name: MARGIN + EDGE + place * gap for place, name in enumerate(names)}
 
 
+def _many_places(names: Sequence[str]) -> dict[str, float]:
+    """Lanes close together, with room for words on both sides of the store."""
+    places, x = {}, MARGIN + APART / 2
+    for before, name in zip((None, *names), names, strict=False):
+        if before is not None:
+            x += BESIDE_STORE if STORE in (before, name) else APART
+        places[name] = x
+    return places
+
+
 def _lanes(rows: Sequence[Move], places: Mapping[str, float], room: float) -> tuple[Lane, ...]:
     notes = {STORE: _opening(rows)}
     return tuple(
-        Lane(name=name, x=x, label=_fit(one_line(name), room, palette.BODY), note=notes.get(name, ""))
+        Lane(name=name, x=x, label=_head(one_line(name), room), note=notes.get(name, ""))
         for name, x in places.items()
     )
+
+
+def _head(name: str, room: float) -> str:
+    if width(name, palette.BODY, bold=True) > room:
+        # A source reads role:name, and two short lines are one lane's head.
+        return "\n".join(_fit(part, room, palette.BODY) for part in re.split("(?<=:)", name, maxsplit=1))
+    return name
 
 
 def _opening(rows: Sequence[Move]) -> str:
@@ -201,8 +206,15 @@ def _opening(rows: Sequence[Move]) -> str:
 
 
 def _gap(places: Mapping[str, float]) -> float:
-    ordered = sorted(places.values())
-    return ordered[1] - ordered[0] if len(ordered) > 1 else WIDEST
+    """The room for words: the gap beside the store."""
+    beside = [abs(x - places[STORE]) for name, x in places.items() if name != STORE]
+    return min(beside, default=WIDEST)
+
+
+def _head_room(places: Mapping[str, float]) -> float:
+    if len(places) > FEW + 1:
+        return APART - 18
+    return min(_gap(places) - 30, HEAD)
 
 
 def _lines(row: Move, gap: float) -> list[str]:
@@ -265,7 +277,8 @@ def _arrow(
 
 def _middle(row: Move, places: Mapping[str, float]) -> float:
     side = 1 if places[STORE] > places[row.actor] else -1
-    return places[row.actor] + side * _gap(places) / 2 - side * 4
+    start = places[row.actor] if len(places) <= FEW + 1 else places[STORE] - side * _gap(places)
+    return start + side * _gap(places) / 2 - side * 4
 
 
 def _beside(

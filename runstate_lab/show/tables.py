@@ -9,27 +9,33 @@ What is not here: any fact of its own. A changed rule changes these tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from runstate_lab import errors
-from runstate_lab.model import RunStatus
+from runstate_lab.model import NodeStatus, RunStatus
 from runstate_lab.ownership import OWNERSHIP, field_owners, kinds_of
-from runstate_lab.rules import RULES, Rule, Rules
-from runstate_lab.show.spacetime import told
+from runstate_lab.rules import RULES, Rules
+from runstate_lab.show.told import told
+from runstate_lab.trace import Entry
 
 if TYPE_CHECKING:
     from runstate_lab.show.frames import CaptionedFrame
     from runstate_lab.store import StateStore
 
 NOBODY = "nobody: settled at the start"
+REFUSED = "refused"
+SOMETIMES: tuple[tuple[str, Callable[[Entry], object]], ...] = (
+    ("tick", lambda entry: entry.event.tick),
+    ("epoch", lambda entry: entry.event.epoch),
+)
 
 
 def ownership_table(*, life: bool = False, rules: Rules = RULES) -> CaptionedFrame:
     """Who proposes, who finally writes, what is checked; `life`: from creation to end.
 
     >>> print(ownership_table().text().splitlines()[2])
-    2. datum: tool result; proposer: tool executor; final writer: runtime/store; checked: call_id, idempotency key, execution status; events: tool_result_recorded
+    2. datum: tool result; proposer: tool executor; final writer: runtime/store; checked: call_id, idempotency key, execution status; events: tool_result_recorded, tool_failed, tool_outcome_unknown
     """
     if life:
         columns = ("datum", "created by", "read by", "updated by", "closed by")
@@ -53,7 +59,7 @@ def field_table(rules: Rules = RULES) -> CaptionedFrame:
     """
     columns = ("field", "authorities", "events")
     return _table(f"Who writes which field under {rules.name}", columns, (
-        (owner.field, ", ".join(owner.authorities) or NOBODY, ", ".join(owner.kinds) or "none")
+        (owner.field, ", ".join(owner.authorities) or NOBODY, _events(owner.kinds, rules))
         for owner in field_owners(rules)
     ))
 
@@ -66,14 +72,31 @@ def matrix_table(rules: Rules = RULES) -> CaptionedFrame:
     2. event: tool_result; queued: refused; running: stays; waiting: refused; completed: refused; failed: refused; cancelled: refused
     """
     return _table(f"What each event does under {rules.name}", ("event", *map(str, RunStatus)), (
-        (rule.kind, *(_effect(status, rule) for status in RunStatus)) for rule in rules.rows
-    ))
+        (rule.kind, *(_effect(status, rule.come_from, rule.to) for status in RunStatus))
+        for rule in rules.rows
+    ), usual=REFUSED)
+
+
+def node_matrix_table(rules: Rules = RULES) -> CaptionedFrame:
+    """Every kind of event about a node, from every status of the node.
+
+    >>> print(node_matrix_table(RULES.only("node_ready")).text())
+    What each event does to its node under RULES, 1 of 34 rows.
+    1. event: node_ready; pending: to ready; ready: refused; running: refused; waiting_approval: refused; blocked: refused; completed: refused; failed: refused; cancelled: refused
+    """
+    caption = f"What each event does to its node under {rules.name}"
+    return _table(caption, ("event", *map(str, NodeStatus)), (
+        (rule.kind, *(_effect(status, rule.nodes, rule.node_to) for status in NodeStatus))
+        for rule in rules.rows
+        if rule.nodes
+    ), usual=REFUSED)
 
 
 def trace_table(store: StateStore) -> CaptionedFrame:
     """What was offered to a store, in order, and what became of it.
 
     `revision` is the one that the entry made, or met when it was refused.
+    Tick and epoch have columns where some entry has one.
 
     >>> from runstate_lab import RunState, Runtime, StateProposal, StateStore
     >>> kept = StateStore(RunState("run-7"))
@@ -81,14 +104,16 @@ def trace_table(store: StateStore) -> CaptionedFrame:
     >>> print(trace_table(kept).text().splitlines()[1])
     1. entry: 1; event: run_started; source: runtime; authority: runtime; expects revision: 0; outcome: accepted; revision: 1
     """
-    columns = ("entry", "event", "value", "source", "authority", "expects revision",
-               "outcome", "code", "revision")
+    entries = tuple(store.trace)
+    used = [(name, of) for name, of in SOMETIMES if any(map(of, entries))]
+    columns = ("entry", "event", "value", "source", "authority", *(name for name, _ in used),
+               "expects revision", "outcome", "code", "revision")
     return _table("What was offered to the store", columns, (
         (number, entry.event.kind, told(entry.event.value), entry.event.source,
-         entry.event.authority, entry.event.expected_revision,
-         "refused" if entry.refusal else "accepted",
+         entry.event.authority, *(of(entry) for _, of in used), entry.event.expected_revision,
+         REFUSED if entry.refusal else "accepted",
          entry.refusal.code if entry.refusal else "", entry.revision)
-        for number, entry in enumerate(store.trace, 1)
+        for number, entry in enumerate(entries, 1)
     ))
 
 
@@ -96,8 +121,8 @@ def refusal_table() -> CaptionedFrame:
     """Every refusal of the book: its code, its builtin, and what to do now.
 
     >>> frame = refusal_table()
-    >>> list(frame[frame["builtin"] == "PermissionError"]["code"])
-    ['context_rejected', 'writer_rejected']
+    >>> list(frame[frame["builtin"] == "RuntimeError"]["code"])[:2]
+    ['revision_conflict', 'lease_held']
     """
     columns = ("code", "builtin", "reason", "what to do")
     return _table("Every refusal", columns, (
@@ -110,16 +135,22 @@ def _refusals() -> list[type[errors.Refusal]]:
     return [one for one in named if issubclass(one, errors.Refusal) and one is not errors.Refusal]
 
 
-def _effect(status: RunStatus, rule: Rule) -> str:
-    if status not in rule.come_from:
-        return "refused"
-    return "stays" if rule.to is None else f"to {rule.to}"
+def _events(kinds: Sequence[str], rules: Rules) -> str:
+    if len(rules.kinds) > 1 and tuple(kinds) == rules.kinds:
+        return f"all {len(kinds)} kinds"
+    return ", ".join(kinds) or "none"
+
+
+def _effect(status: str, come_from: Sequence[str], to: str | None) -> str:
+    if status not in come_from:
+        return REFUSED
+    return "stays" if to is None else f"to {to}"
 
 
 def _table(
-    caption: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]]
+    caption: str, columns: tuple[str, ...], rows: Iterable[tuple[object, ...]], *, usual: str = ""
 ) -> CaptionedFrame:
     # Imported here: no one waits for pandas who does not look at a table.
     from runstate_lab.show.frames import captioned
 
-    return captioned(caption, columns, rows)
+    return captioned(caption, columns, rows, usual=usual)

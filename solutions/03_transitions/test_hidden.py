@@ -14,6 +14,7 @@ import pytest
 from runstate_lab import (
     Approval,
     Callback,
+    CallStatus,
     Fact,
     IllegalTransition,
     Malformed,
@@ -45,6 +46,7 @@ callback_awaited     external_callback
 run_completed        goal_reached
 """
 WORDS = ("build", "tests", "scan", "notes", "docs", "image", "licence", "size")
+OPEN = (CallStatus.PROPOSED, CallStatus.DISPATCHED, CallStatus.UNKNOWN)
 HUES = ("green", "red", "yellow", "unknown")
 
 
@@ -179,7 +181,10 @@ def a_finish(chance: random.Random) -> tuple[RunState, tuple[str, str]]:
         facts.append(Fact(key, value, source="tool:checker", authority=authority))
         if authority == "tool_executor":
             newest[key] = value
-    calls = tuple(ToolCall(f"c{number}", "checker") for number in range(chance.randrange(3)))
+    calls = tuple(
+        ToolCall(f"c{number}", "checker", status=chance.choice(list(CallStatus)))
+        for number in range(chance.randrange(4))
+    )
     requests = tuple(Callback(f"k{number}", "ci") for number in range(chance.randrange(2)))
     run = RunState(
         f"run-{chance.randrange(900)}",
@@ -190,7 +195,8 @@ def a_finish(chance: random.Random) -> tuple[RunState, tuple[str, str]]:
         requests=requests,
     )
     lacking = [text for text in success if newest.get(text.split("=")[0]) != text.split("=")[1]]
-    still_open = [call.call_id for call in calls] + [one.request_id for one in requests]
+    still_open = [call.call_id for call in calls if call.status in OPEN]
+    still_open += [one.request_id for one in requests]
     if lacking:
         return run, ("success_not_met", ", ".join(lacking))
     return run, ("still_pending", ", ".join(still_open)) if still_open else ("", "")

@@ -36,7 +36,7 @@ class Ledger:
     def __init__(self, state: RunState) -> None:
         self.state = state
         self.entries: list[Entry] = []
-        self.minted: dict[tuple[str, str, str | None], ExecutionContext] = {}
+        self.minted: dict[tuple[object, ...], ExecutionContext] = {}
 
     @property
     def trace(self) -> Trace:
@@ -46,9 +46,15 @@ class Ledger:
         return self.state
 
     def context(
-        self, source: str, authority: str, *, call_id: str | None = None
+        self,
+        source: str,
+        authority: str,
+        *,
+        call_id: str | None = None,
+        tick: int = 0,
+        epoch: int | None = None,
     ) -> ExecutionContext:
-        key = (source, authority, call_id)
+        key = (source, authority, call_id, tick, epoch)
         return self.minted.setdefault(key, ExecutionContext(*key))
 
     def keep(self, event: StateEvent, refusal: Refusal | None = None) -> None:
@@ -68,12 +74,14 @@ class StoreParts(Ledger):
             proposal.value,
             proposal.expected_revision,
             context.call_id,
+            context.tick,
+            context.epoch,
         )
 
     def check_writer(self, event: StateEvent, context: ExecutionContext) -> None:
         """The kind is known, the context is ours, the writer may write it."""
         rule = RULES.row(event.kind)
-        key = (context.source, context.authority, context.call_id)
+        key = (event.source, event.authority, event.call_id, event.tick, event.epoch)
         if self.minted.get(key) is not context:
             raise ContextRejected(event.kind, "a context that this store did not mint")
         if event.authority != rule.authority or not rule.admits(event.source):
@@ -353,9 +361,10 @@ class Dispatcher(Desk):
             state = self.store.load()
             if not wants_deploy(state):
                 return "dropped"
-            call = ToolCall(call_id, "deploy")
+            deploy = ToolCall(call_id, "deploy")
+            offered = StateProposal("tool_dispatched", deploy, state.revision)
             try:
-                runtime.accept_runtime(StateProposal("tool_dispatched", call, state.revision))
+                runtime.accept_runtime(offered)
             except RevisionConflict:
                 continue
             return "dispatched"

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from runstate_lab import (
+    CallStatus,
     IllegalTransition,
     Refusal,
     RevisionConflict,
@@ -39,10 +40,16 @@ LAWS = (no_lost_update, every_revision_was_current)
 CODE = "revision_conflict"
 
 
+def dispatched(call_id: str, tool: str) -> ToolCall:
+    """A call that is under way."""
+    return ToolCall(call_id, tool, status=CallStatus.DISPATCHED)
+
+
 def a_run(chance: random.Random, *, revision: int | None = None) -> RunState:
     """A running run with three open calls of made-up tools."""
     tools = chance.sample(TOOLS, 3)
-    calls = tuple(ToolCall(f"c{chance.randrange(100)}-{tool}", tool) for tool in tools)
+    names = [f"c{chance.randrange(100)}-{tool}" for tool in tools]
+    calls = tuple(map(dispatched, names, tools))
     met = chance.randrange(3, 60) if revision is None else revision
     return RunState("run-7", status=RunStatus.RUNNING, calls=calls, step=3, revision=met)
 
@@ -223,7 +230,7 @@ def test_a_run_that_ended_drops_everything(student: Any, seed: int) -> None:
 @pytest.mark.task("04.2")
 def test_two_calls_of_one_tool_are_two_calls(student: Any) -> None:
     """A result is bound to its own call: another open call of the same tool does not save it."""
-    calls = (ToolCall("c1", "scan"), ToolCall("c2", "scan"))
+    calls = (dispatched("c1", "scan"), dispatched("c2", "scan"))
     state = RunState("run-7", status=RunStatus.RUNNING, calls=calls[1:], revision=9)
     choices = [
         student.after_conflict(

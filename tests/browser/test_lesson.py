@@ -23,7 +23,8 @@ SERIOUS = ("serious", "critical")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 BOARDS = [
     "from runstate_lab.show.form import Form, Item, Reply\n"
-    "from runstate_lab.show.widget import Scheduler, StateChart\n"
+    "from runstate_lab.rules import RULES\n"
+    "from runstate_lab.show import Scheduler, StateChart\n"
     "Scheduler(schedule='ABABAB')",
     "Scheduler(stores=('last-write-wins', 'naive'), schedule='BAABBA', compare=True)",
     "Scheduler(stores=('compare-and-swap',), schedule='AABBBA')",
@@ -35,6 +36,8 @@ BOARDS = [
     "fill = Item('98.2', 'fill', 'Fill', (('a', 'b'), ('c', 'd')), code='if <1> != <2>:')\n"
     "ask = Item('98.3', 'choice', 'Choose', (('left', 'right'),), why=True)\n"
     "Form('All kinds', (order, fill, ask), lambda *given: Reply('Not yet.', 'wrong', given[1]))",
+    "StateChart('run_started', 'waiting')",
+    "StateChart(rules=RULES.only('run_started', 'approval_requested', 'approval_granted'))",
 ]
 
 

@@ -57,7 +57,9 @@ function paintChart(model, root, view) {
   Object.assign(root.dataset, { status, revision: String(revision), at: String(steps.length) });
   view.live.textContent = here ? here.answer.said : `The run is ${status}. Propose an event.`;
   const picture = drawing(graph.size, `${graph.title}: ${status} is current. ${view.live.textContent}`);
-  picture.append(...graph.arrows.map((arrow) => chartArrow(arrow, status, steps)));
+  // What is open from here lies over what is not, where both share a trunk.
+  const ways = [...graph.arrows].sort((one, other) => (one.from === status) - (other.from === status));
+  picture.append(...ways.map((arrow) => chartArrow(arrow, status, steps)));
   picture.append(...Object.entries(graph.nodes).map(([name, marks]) => chartNode(model, view, graph, name, marks, status)));
   if (here && !here.answer.to) picture.append(drawGroup(here.answer.marks, { class: "rs-attempt" }));
   view.picture.replaceChildren(picture);

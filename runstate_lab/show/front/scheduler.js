@@ -9,7 +9,8 @@ function render({ model, el }) {
     stage.append(...openParts(model, stage, view).filter(Boolean));
     paint(model, root, view);
   };
-  const repaint = () => { if (graph().stores) paint(model, root, view); };
+  // A board that was just unsealed is told its schedule before it is built.
+  const repaint = () => { if (graph().stores && view.live) paint(model, root, view); };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["schedule", "at", "shown", "cast", "tried", "prediction", "compare"], repaint)];
   on(root, "keydown", (press) => {
     const key = press.key.toUpperCase();

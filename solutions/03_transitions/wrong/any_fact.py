@@ -9,7 +9,7 @@ def check_completion(state):
     lacking = [text for text in state.success if text not in newest.values()]
     if lacking:
         raise SuccessNotMet(asked, ", ".join(lacking))
-    waited_for = [call.call_id for call in state.calls]
+    waited_for = [call.call_id for call in state.calls if call.status.pending]
     waited_for += [request.request_id for request in state.requests]
     if waited_for:
         raise StillPending(asked, ", ".join(waited_for))

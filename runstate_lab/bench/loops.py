@@ -1,0 +1,164 @@
+"""The run loop: a scripted model asks for one tool call a turn, then is done.
+
+Only the loop's own work is measured: a real model takes seconds. So the claim
+is "less work for each turn", never "faster agents".
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any, TypedDict
+
+from runstate_lab.bench.commits import RawLog, fresh
+from runstate_lab.bench.peers import LANGGRAPH, offline
+from runstate_lab.bench.rows import Aim, Line, Row
+from runstate_lab.bench.scale import Scale
+from runstate_lab.bench.timing import Contender, Slice, interleave, timed, timed_each
+from runstate_lab.driver import Driver
+from runstate_lab.model import Decision, RunState, RunStatus, ToolCall
+from runstate_lab.scripted import ScriptedModel
+from runstate_lab.sqlite import SqliteStateStore
+from runstate_lab.store import StateStore
+from runstate_lab.tools import Tool, ToolRegistry
+
+TIMES, FLAT = 20, 0.87
+DURABLE = 0.8
+LOOK = Tool("get_status", act=lambda arguments: "build=green")
+
+
+class Talk(TypedDict):
+    """The peer's state: turns, messages in a reducer channel, the call to make."""
+
+    turn: int
+    messages: Annotated[list[Any], operator.add]
+    pending: str | None
+
+
+def measure(scale: Scale) -> Row:
+    """Turns a second in memory, in a short and in a long run."""
+    short, long = scale.turns
+    contenders: dict[str, Contender] = {
+        _title(short): lambda: _in_memory(short, repeated=max(1, long // short // 2)),
+        _title(long): lambda: _in_memory(long),
+    }
+    more = {}
+    if LANGGRAPH.version is not None:
+        theirs = f"{LANGGRAPH.title}, InMemorySaver, {short:,} turns"
+        play = _langgraph(short)
+        contenders[theirs] = lambda: timed(short, play)
+        more[theirs] = LANGGRAPH.more
+    rounds = interleave(contenders, rounds=scale.rounds)
+    found = rounds.ratio(_title(short), theirs) if more else None
+    aims = (
+        Aim(f"{TIMES} x langgraph InMemorySaver", TIMES, found, why=LANGGRAPH.absence),
+        Aim(f"flat: {FLAT} x at {long:,}", FLAT, rounds.ratio(_title(long), _title(short))),
+    )
+    lines = tuple(
+        Line(name, rounds.rate(name), "turns/s", more.get(name, "")) for name in contenders
+    )
+    return Row("loop", "the run loop in memory, one tool call a turn", lines, aims)
+
+
+def measure_durable(scale: Scale) -> Row:
+    """Turns a second on disk, intent committed before the tool and result after it."""
+    ours, control = "Driver on SqliteStateStore", "raw loop, two commits a turn"
+    with TemporaryDirectory() as folder:
+        contenders: dict[str, Contender] = {
+            ours: lambda: _on_disk(Path(folder), scale.durable_turns),
+            control: lambda: _raw(Path(folder), scale.durable_turns),
+        }
+        rounds = interleave(contenders, rounds=scale.rounds, control=control)
+    aim = Aim(f"{DURABLE} x the raw loop", DURABLE, rounds.ratio(ours, control))
+    lines = tuple(Line(name, rounds.rate(name), "turns/s") for name in contenders)
+    what = "the run loop on disk, intent and result synced before the next step"
+    return Row("durable-loop", what, lines, (aim,), rounds.notes)
+
+
+def script(turns: int) -> list[Decision]:
+    """Decisions for so many turns: a tool call in each but the last, which is final."""
+    asking = [
+        Decision("look", (ToolCall(f"c{number}", "get_status"),)) for number in range(turns - 1)
+    ]
+    return [*asking, Decision("done", final=True)]
+
+
+def _title(turns: int) -> str:
+    return f"Driver on StateStore, {turns:,} turns"
+
+
+def _driven(store: StateStore, turns: int) -> Callable[[], RunState]:
+    tools = ToolRegistry([LOOK])
+    return Driver(store, "w1", model=ScriptedModel(script(turns)), tools=tools).run
+
+
+def _in_memory(turns: int, *, repeated: int = 1) -> Slice:
+    goal = RunState("run-7", success=("build=green",))
+    runs = [_driven(StateStore(goal), turns) for _ in range(repeated)]
+    found: list[RunState] = []
+    slice_ = timed(turns * repeated, lambda: found.extend(run() for run in runs))
+    _completed(found, turns)
+    return slice_
+
+
+def _on_disk(folder: Path, turns: int) -> Slice:
+    goal = RunState("run-7", success=("build=green",))
+    store = SqliteStateStore(fresh(folder), goal, durable="full")
+    run = _driven(store, turns)
+    found: list[RunState] = []
+    slice_ = timed(turns, lambda: found.append(run()))
+    store.close()
+    _completed(found, turns)
+    return slice_
+
+
+def _completed(found: list[RunState], turns: int) -> None:
+    for state in found:
+        if state.status is not RunStatus.COMPLETED or state.turn.number != turns:
+            raise ValueError(f"a run of {turns} turns ended {state.status} in turn {state.turn.number}")
+
+
+def _raw(folder: Path, turns: int) -> Slice:
+    log = RawLog(fresh(folder), "full")
+    each = timed_each(_raw_commits(log, turns))
+    log.close()
+    return Slice(turns, each.seconds, each.middle)
+
+
+def _raw_commits(log: RawLog, turns: int) -> Iterator[object]:
+    for number in range(turns - 1):
+        call_id = f"c{number}"
+        yield log.append(["tool_dispatched", "runtime", "runtime", {"ToolCall": [call_id, "get_status"]}])
+        result = LOOK.act({})
+        yield log.append(["tool_result_recorded", "tool:get_status", "tool_executor", result, call_id])
+    yield log.append(["run_completed", "runtime", "runtime", ""])
+
+
+def _langgraph(turns: int) -> Callable[[], object]:
+    offline()
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import END, START, StateGraph
+
+    def model(state: Talk) -> dict[str, Any]:
+        if state["turn"] >= turns - 1:
+            return {"messages": ["done"], "pending": None}
+        return {"messages": ["look"], "pending": "get_status"}
+
+    def tool(state: Talk) -> dict[str, Any]:
+        return {"messages": [LOOK.act({})], "turn": state["turn"] + 1}
+
+    graph = StateGraph(Talk)
+    graph.add_node("model", model)
+    graph.add_node("tool", tool)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", lambda state: "tool" if state["pending"] else END)
+    graph.add_edge("tool", "model")
+    start = {"turn": 0, "messages": ["go"], "pending": None}
+
+    def play() -> object:
+        config = {"configurable": {"thread_id": "run-7"}, "recursion_limit": 4 * turns + 20}
+        return graph.compile(checkpointer=InMemorySaver()).invoke(start, config)
+
+    return play

@@ -1,0 +1,109 @@
+"""Turns taken: contenders run A B C A B C, so that noise hits all alike.
+
+Ratios come from pairs of slices of one round, and are medians over rounds.
+Where a disk takes part, a round is run again when the control shows that a
+sync waited for the scheduler: then every contender would look the same.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+SLOWEST_SYNC = 0.001
+TRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """What one contender did in one round; `middle` is its median time for one."""
+
+    count: int
+    seconds: float
+    middle: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """How many a second."""
+        return self.count / self.seconds
+
+
+Contender = Callable[[], Slice]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The slices of all contenders, round by round, and how many rounds were noisy."""
+
+    slices: Mapping[str, tuple[Slice, ...]]
+    noisy: int = 0
+
+    def rate(self, name: str) -> float:
+        """The median rate of a contender."""
+        return median(one.rate for one in self.slices[name])
+
+    def ratio(self, name: str, base: str) -> float | None:
+        """How many times the base's rate, as the median over rounds; None without the base."""
+        if base not in self.slices or name not in self.slices:
+            return None
+        pairs = zip(self.slices[name], self.slices[base], strict=True)
+        return median(one.rate / other.rate for one, other in pairs)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A word of warning, where the disk never calmed down."""
+        if not self.noisy:
+            return ()
+        total = len(next(iter(self.slices.values())))
+        return (
+            f"in {self.noisy} of {total} rounds a sync took more than 1 ms (busy cores): "
+            "ratios lean towards 1",
+        )
+
+
+def interleave(
+    contenders: Mapping[str, Contender], *, rounds: int, control: str | None = None
+) -> Rounds:
+    """The slices of some rounds, after one to warm up; `control` is whose syncs must be quick."""
+    for contender in contenders.values():
+        contender()
+    gc.collect()
+    gc.freeze()
+    try:
+        played = [_round(contenders, control) for _ in range(rounds)]
+    finally:
+        gc.unfreeze()
+    slices = {name: tuple(seen[name] for seen, _ in played) for name in contenders}
+    return Rounds(slices, sum(not calm for _, calm in played))
+
+
+def timed(count: int, work: Callable[[], object]) -> Slice:
+    """The slice of a piece of work that does so many at once."""
+    started = perf_counter()
+    work()
+    return Slice(count, perf_counter() - started)
+
+
+def timed_each(steps: Iterable[object]) -> Slice:
+    """The slice of steps taken one by one, with the median time of a step."""
+    times: list[float] = []
+    before = perf_counter()
+    for _ in steps:
+        now = perf_counter()
+        times.append(now - before)
+        before = now
+    return Slice(len(times), sum(times), median(times))
+
+
+def _round(contenders: Mapping[str, Contender], control: str | None) -> tuple[dict[str, Slice], bool]:
+    for _ in range(TRIES):
+        seen: dict[str, Slice] = {}
+        for name, contender in contenders.items():
+            gc.collect()
+            seen[name] = contender()
+        if control is None or seen[control].middle <= SLOWEST_SYNC:
+            return seen, True
+    return seen, False

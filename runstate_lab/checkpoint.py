@@ -1,0 +1,183 @@
+"""Floor 4. Checkpoints, and what a recovery knows about every open call.
+
+A checkpoint is a state with a name. Recovery looks at the committed state
+and says of each open call: not executed, failed, or outcome unknown; it
+never guesses. What is not here: going on (see `driver`).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from runstate_lab.errors import Malformed, StoreUnreadable
+from runstate_lab.model import CallStatus, Fact, NodeStatus, RunState
+from runstate_lab.nouns import changed
+from runstate_lab.records import read_state, write_state
+
+ANSWERS = {
+    CallStatus.PROPOSED: "not executed",
+    CallStatus.NOT_EXECUTED: "not executed",
+    CallStatus.FAILED: "failed",
+    CallStatus.DISPATCHED: "outcome unknown",
+    CallStatus.UNKNOWN: "outcome unknown",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """What is known about one call that has no result.
+
+    >>> OpenCall("c1", "deploy", "outcome unknown", repeatable=False).repeatable
+    False
+    """
+
+    call_id: str
+    tool: str
+    answer: str
+    repeatable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A committed state and the three-way answer for each open call; nodes that are held.
+
+    >>> print(recover(RunState("run-7")))
+    run-7 queued at revision 0, nothing open
+    """
+
+    state: RunState
+    calls: tuple[OpenCall, ...]
+    nodes: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        state = self.state
+        head = f"{state.run_id} {state.status} at revision {state.revision}"
+        lines = [f"  {call.call_id} {call.tool}: {call.answer}" for call in self.calls]
+        lines += [f"  node {name}: {answer}" for name, answer in self.nodes]
+        return "\n".join([head + ("" if lines else ", nothing open"), *lines])
+
+
+def recover(state: RunState) -> Recovery:
+    """What a committed state tells after a crash; pure, and the same every time.
+
+    >>> from runstate_lab.model import ToolCall
+    >>> calls = (ToolCall("c1", "scan"), ToolCall("c2", "deploy", status=CallStatus.DISPATCHED))
+    >>> print(recover(RunState("run-7", calls=calls)))
+    run-7 queued at revision 0
+      c1 scan: not executed
+      c2 deploy: outcome unknown
+    """
+    return Recovery(
+        state,
+        tuple(
+            OpenCall(
+                call.call_id,
+                call.tool,
+                ANSWERS[call.status],
+                ANSWERS[call.status] != "outcome unknown" or call.key is not None,
+            )
+            for call in state.calls
+        ),
+        tuple(
+            (node.name, f"attempt {node.attempt} by {node.worker}, outcome unknown")
+            for node in state.nodes
+            if node.status is NodeStatus.RUNNING
+        ),
+    )
+
+
+class CheckpointStore:
+    """Named states in memory; the name says run and revision.
+
+    >>> checkpoints = CheckpointStore()
+    >>> checkpoints.save(RunState("run-7", revision=4))
+    'run-7@4'
+    >>> checkpoints.load("run-7@9")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.StoreUnreadable: no such checkpoint: asked run-7@9, found the checkpoints run-7@4
+    hint: keep the file; name another one, or restore it from a copy
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[str, str] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the checkpoints, oldest first."""
+        return tuple(self._lines)
+
+    def save(self, state: RunState) -> str:
+        """The name under which a state can be had again; never another state's.
+
+        >>> checkpoints = CheckpointStore()
+        >>> name = checkpoints.save(RunState("run-7", revision=4))
+        >>> checkpoints.save(RunState("run-7", goal="another", revision=4))
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.Malformed: malformed value: asked to save run-7@4, found another state under that name
+        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        """
+        if not isinstance(state, RunState):
+            raise Malformed("a RunState to save", f"a {type(state).__name__}")
+        name, line = f"{state.run_id}@{state.revision}", write_state(state)
+        if self._lines.get(name, line) != line:
+            raise Malformed(f"to save {name}", "another state under that name")
+        self._keep(name, line)
+        return name
+
+    def load(self, name: str) -> RunState:
+        """The saved state; facts that came through it say so.
+
+        >>> from runstate_lab.model import Fact
+        >>> checkpoints = CheckpointStore()
+        >>> name = checkpoints.save(RunState("run-7", facts=(Fact("build", "green"),)))
+        >>> checkpoints.load(name).facts[0].checkpoint
+        'run-7@0'
+        """
+        if name not in self._lines:
+            found = f"the checkpoints {', '.join(self._lines) or 'none'}"
+            raise StoreUnreadable(name, found, reason="no such checkpoint")
+        state = read_state(self._lines[name])
+        facts = tuple(_through(fact, name) for fact in state.facts)
+        return changed(state, facts=facts)
+
+    def _keep(self, name: str, line: str) -> None:
+        self._lines[name] = line
+
+
+class FileCheckpointStore(CheckpointStore):
+    """Checkpoints in a folder, one file each, replaced as a whole or not at all.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     name = FileCheckpointStore(Path(folder)).save(RunState("run-7"))
+    ...     FileCheckpointStore(Path(folder)).load(name).run_id
+    'run-7'
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder = Path(folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        found = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+        self._lines = {path.stem: path.read_text("utf-8") for path in found}
+
+    def _keep(self, name: str, line: str) -> None:
+        part = self._folder / f"{name}.part"
+        with open(part, "w", encoding="utf-8") as file:
+            file.write(line)
+            file.flush()
+            _to_disk(file.fileno())
+        part.replace(self._folder / f"{name}.json")
+        super()._keep(name, line)
+
+
+def _through(fact: Fact, name: str) -> Fact:
+    return fact if fact.checkpoint else replace(fact, checkpoint=name)
+
+
+def _to_disk(number: int) -> None:
+    os.fsync(number)

@@ -1,0 +1,106 @@
+"""Floor 3. What a model gets to see: a view of committed state, within a budget.
+
+A context is text. It can be read, shortened and thrown away; nothing that
+happens to it reaches the state. What is not here: any way to write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from runstate_lab.errors import Malformed
+from runstate_lab.model import RunState
+from runstate_lab.trace import redact
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something that the context does not show, and why.
+
+    >>> print(LeftOut("fact tests=green", "budget"))
+    fact tests=green: budget
+    """
+
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The lines a model reads, and what was left out of them.
+
+    >>> Context(("goal: ship",), ()).text
+    'goal: ship'
+    """
+
+    lines: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def text(self) -> str:
+        """The lines as one text."""
+        return "\n".join(self.lines)
+
+
+class ContextBuilder:
+    """Builds contexts from committed states, newest facts first, within a budget.
+
+    The budget counts characters. Facts whose key is private are left out in
+    the privacy mode "private".
+
+    >>> from runstate_lab.model import Fact
+    >>> state = RunState("run-7", goal="ship", facts=(Fact("build", "green"), Fact("tests", "red")))
+    >>> tight = ContextBuilder(budget=60).build(state)
+    >>> tight.lines[-1], [str(one) for one in tight.left_out]
+    ('fact: tests=red', ['fact build=green: budget'])
+    >>> state.facts == state.facts and ContextBuilder(budget=0)
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a budget of characters, found 0
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+
+    def __init__(self, *, budget: int = 2_000, private_keys: tuple[str, ...] = ()) -> None:
+        if type(budget) is not int or budget < 1:
+            raise Malformed("a budget of characters", repr(budget))
+        self._budget = budget
+        self._private = frozenset(private_keys)
+
+    def build(self, state: RunState, *, privacy: str = "open") -> Context:
+        """What a model may read of a committed state.
+
+        >>> from runstate_lab.model import Fact
+        >>> state = RunState("run-7", facts=(Fact("salary", "9000"),))
+        >>> shy = ContextBuilder(private_keys=("salary",)).build(state, privacy="private")
+        >>> [str(one) for one in shy.left_out]
+        ['fact salary: privacy']
+        """
+        if not isinstance(state, RunState):
+            raise Malformed("a committed RunState", f"a {type(state).__name__}")
+        lines = [redact(line) for line in _control(state)]
+        room = self._budget - sum(len(line) + 1 for line in lines)
+        shown: list[str] = []
+        left_out: list[LeftOut] = []
+        for fact in reversed(state.facts):
+            if privacy == "private" and fact.key in self._private:
+                left_out.append(LeftOut(f"fact {fact.key}", "privacy"))
+                continue
+            line = redact(f"fact: {fact}")
+            room -= len(line) + 1
+            if room < 0:
+                left_out.append(LeftOut(f"fact {redact(str(fact))}", "budget"))
+            else:
+                shown.append(line)
+        return Context((*lines, *reversed(shown)), tuple(reversed(left_out)))
+
+
+def _control(state: RunState) -> list[str]:
+    lines = [f"run: {state.run_id}", f"goal: {state.goal}", f"status: {state.status}"]
+    lines += [f"call {call.call_id}: {call.tool} {call.status}" for call in state.calls]
+    lines += [f"request {request.request_id}: open" for request in state.requests]
+    if state.first_error is not None:
+        lines.append(f"first error: {state.first_error}")
+    return lines

@@ -1,0 +1,332 @@
+"""Floor 4. The run loop: each step is decided from committed state alone.
+
+Build the context, let the model decide, validate and schedule, execute,
+record, settle. Because nothing is kept in between, a driver that dies can be
+followed by another: it takes the lease, looks at the state and goes on.
+What is not here: graphs (see `scheduler`). Source text: how a run advances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Protocol
+
+from runstate_lab.context import Context, ContextBuilder
+from runstate_lab.errors import LeaseHeld, Malformed, RevisionConflict, ToolRefused
+from runstate_lab.model import (
+    Answer,
+    Approval,
+    CallStatus,
+    Decision,
+    Lease,
+    RunState,
+    RunStatus,
+    StateProposal,
+    ToolCall,
+    Value,
+)
+from runstate_lab.nouns import changed
+from runstate_lab.runtime import Runtime
+from runstate_lab.settle import Settlement, Settling, settle
+from runstate_lab.store import StateStore
+from runstate_lab.tools import Middleware, Outcome, ToolRegistry, ToolSession
+from runstate_lab.turn import Observation, TurnContext
+
+
+class Model(Protocol):
+    """Whatever decides: given a context and the number of the turn."""
+
+    name: str
+
+    def decide(self, context: Context, *, turn: int) -> Decision:
+        """What it would like to do next."""
+        ...
+
+
+class Driver:
+    """Drives one run from wherever its committed state is.
+
+    `clock` gives the logical tick; `lease` and `patience` are ticks: how long
+    a reign lasts, how long an approval is open.
+
+    >>> from runstate_lab.scripted import ScriptedModel
+    >>> from runstate_lab.tools import Tool
+    >>> scan = Tool("get_status", act=lambda arguments: "build=green")
+    >>> script = [Decision("look", (ToolCall("c1", "get_status"),)), Decision("done", final=True)]
+    >>> store = StateStore(RunState("run-7", success=("build=green",)))
+    >>> state = Driver(store, "w1", model=ScriptedModel(script), tools=ToolRegistry([scan])).run()
+    >>> print(state.status, state.turn.number, state.step, *state.facts)
+    completed 2 1 build=green
+    """
+
+    def __init__(
+        self,
+        store: StateStore,
+        name: str,
+        *,
+        model: Model,
+        tools: ToolRegistry,
+        builder: ContextBuilder | None = None,
+        clock: Callable[[], int] = lambda: 0,
+        lease: int = 1_000,
+        patience: int | None = None,
+        privacy: str = "open",
+        profile: Mapping[str, str] | None = None,
+        middleware: tuple[Middleware, ...] = (),
+    ) -> None:
+        self.store = store
+        self.name = name
+        self.runtime = Runtime(store, clock=clock)
+        self._model = model
+        self._tools = tools
+        self._builder = builder or ContextBuilder()
+        self._clock = clock
+        self._lease = lease
+        self._patience = patience
+        self._privacy = privacy
+        self._profile = dict(profile or {})
+        self._middleware = middleware
+
+    def run(self) -> RunState:
+        """The state once the run waits or has ended; goes on from any state.
+
+        >>> from runstate_lab.scripted import ScriptedModel
+        >>> store = StateStore(RunState("run-7", driver=Lease("w1", epoch=1, until=10)))
+        >>> Driver(store, "w2", model=ScriptedModel([]), tools=ToolRegistry([])).run()
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.LeaseHeld: the run has a driver: asked to drive run-7 as w2 at tick 0, found w1 until tick 10
+        hint: wait until the lease runs out, or ask its holder to stop
+        """
+        state = self._take_the_wheel()
+        state = self._lose_what_was_under_way(state)
+        while state.status in (RunStatus.QUEUED, RunStatus.RUNNING):
+            with self._open_turn(state) as turn:
+                state = self._cycle(turn)
+        if state.status is RunStatus.WAITING:
+            state = self._expire(state)
+        return state
+
+    def cancel(self, words: str) -> RunState:
+        """The state after the driver itself gave up, for a reason in words.
+
+        >>> from runstate_lab.scripted import ScriptedModel
+        >>> driver = Driver(StateStore(RunState("r")), "w1", model=ScriptedModel([]), tools=ToolRegistry([]))
+        >>> print(driver.cancel("wrong release").stop_reason)
+        wrong release
+        """
+        return self._write("run_cancelled", words)
+
+    def _take_the_wheel(self) -> RunState:
+        state, tick = self.store.load(), self._clock()
+        held = state.driver
+        if state.status.terminal or (held and held.epoch == self.runtime.epoch):
+            return state
+        if held is not None and held.holds_at(tick):
+            asked = f"to drive {state.run_id} as {self.name} at tick {tick}"
+            raise LeaseHeld(asked, f"{held.holder} until tick {held.until}")
+        kind = "driver_leased" if held is None else "driver_superseded"
+        wish = Lease(self.name, 1 if held is None else held.epoch + 1, tick + self._lease)
+        state = self.runtime.accept_driver(self.name, StateProposal(kind, wish, state.revision))
+        self.runtime.epoch = wish.epoch
+        return state
+
+    def _lose_what_was_under_way(self, state: RunState) -> RunState:
+        # A dispatched call that this driver did not make may have had its effect.
+        for call in state.calls:
+            if call.status is CallStatus.DISPATCHED:
+                try:
+                    state = self._write("tool_outcome_unknown", call.call_id, at=state.revision)
+                except RevisionConflict:
+                    # Its answer may just have come: nobody declares it lost unseen.
+                    return self._lose_what_was_under_way(self.store.load())
+        return state
+
+    def _open_turn(self, state: RunState) -> TurnContext:
+        begins = state.turn.phase in ("none", "settled")
+        return TurnContext(
+            f"{state.run_id}/turn {state.turn.number + begins}",
+            privacy=self._privacy,
+            provider=f"{self._model.name}/{state.run_id}",
+            profile=self._profile,
+            tools=ToolSession(self._tools, middleware=self._middleware),
+        )
+
+    def _cycle(self, turn: TurnContext) -> RunState:
+        state, began = self.store.load(), self._clock()
+        seen = Observation(state.turn.number)
+        while state.status in (RunStatus.QUEUED, RunStatus.RUNNING):
+            try:
+                state = self._advance(state, turn)
+            except RevisionConflict:
+                # Somebody else wrote: what was decided is decided again.
+                state = self.store.load()
+                continue
+            if state.turn.phase == "decided" and seen.turn != state.turn.number:
+                seen = Observation(state.turn.number, first_token=self._clock() - began)
+            if state.turn.phase == "settled":
+                break
+        stalled = tuple(one.call_id for one in state.calls if one.status is CallStatus.UNKNOWN)
+        held = tuple(resource.name for resource in turn.held)
+        seen = replace(seen, awaits=len(state.requests), stalled=stalled, background=held)
+        self.store.note(f"driver:{self.name}", str(seen), correlation=turn.identity)
+        return state
+
+    def _advance(self, state: RunState, turn: TurnContext) -> RunState:
+        if state.status is RunStatus.QUEUED:
+            return self._write("run_started", "")
+        if state.turn.phase in ("none", "settled"):
+            return self._write("turn_started", turn.privacy)
+        if state.turn.phase == "started":
+            return self._decide(state, turn)
+        for call in state.calls:
+            if call.status is CallStatus.PROPOSED:
+                return self._schedule(state, call, turn)
+        return self._settle(state, turn)
+
+    def _decide(self, state: RunState, turn: TurnContext) -> RunState:
+        context = self._builder.build(state, privacy=turn.privacy)
+        decision = self._model.decide(context, turn=state.turn.number)
+        if turn.privacy == "private":
+            decision = Decision("(private)", decision.calls, decision.final)
+        proposal = StateProposal("model_output_received", decision, state.revision)
+        return self.runtime.accept_model_proposal(proposal, model=self._model.name)
+
+    def _schedule(self, state: RunState, call: ToolCall, turn: TurnContext) -> RunState:
+        try:
+            ready = self._tools.admit(call)
+        except ToolRefused as refusal:
+            self.store.note(
+                "registry", f"{refusal.reason}: {refusal.found}", correlation=call.call_id
+            )
+            return self._write("tool_declined", call.call_id, at=state.revision)
+        if ready.gated and (call.call_id, call.digest) not in state.grants:
+            return self._write("approval_requested", self._request(state, call), at=state.revision)
+        key = ready.key and f"{state.run_id}:{ready.key}"
+        return self._carry_out(changed(ready, key=key, status=CallStatus.PROPOSED), state, turn)
+
+    def _request(self, state: RunState, call: ToolCall) -> Approval:
+        arguments = ", ".join(f"{name}={text}" for name, text in call.arguments)
+        return Approval(
+            f"approve {call.call_id}",
+            f"{call.tool}({arguments})?",
+            self._tools.tool(call.tool).gated_by or "",
+            call_id=call.call_id,
+            digest=call.digest,
+            seen_revision=state.revision,
+            expires_at=None if self._patience is None else self._clock() + self._patience,
+        )
+
+    def _carry_out(self, call: ToolCall, state: RunState, turn: TurnContext) -> RunState:
+        # Intent first: what lies between this commit and the next is unknown.
+        self._write("tool_dispatched", call, at=state.revision)
+        outcome = (turn.tools or ToolSession(self._tools)).execute(call)
+        return self._record(call, outcome)
+
+    def _record(self, call: ToolCall, outcome: Outcome) -> RunState:
+        kinds = {CallStatus.SUCCEEDED: "tool_result_recorded", CallStatus.FAILED: "tool_failed"}
+        kind, value = kinds.get(outcome.status, "tool_outcome_unknown"), outcome.words
+        while True:
+            revision = self.store.load().revision
+            try:
+                if kind == "tool_outcome_unknown":
+                    return self._write(kind, call.call_id, at=revision)
+                proposal = StateProposal(kind, value, revision)
+                return self.runtime.accept_tool_result(call.tool, proposal, call_id=call.call_id)
+            except RevisionConflict:
+                # The tool is not called again; only its answer is offered anew.
+                continue
+            except Malformed:
+                kind, value = "tool_failed", f"not key=value: {value!r}"
+
+    def _settle(self, state: RunState, turn: TurnContext) -> RunState:
+        settlement = settle(state, final=state.turn.final, tick=self._clock())
+        kinds = {Settling.FINAL: "run_completed", Settling.FAIL: "run_failed"}
+        if settlement.decision is Settling.RETRY:
+            return self._retry(state, settlement, turn)
+        kind = kinds.get(settlement.decision, "followup_required")
+        value = "" if kind == "run_completed" else settlement.reason
+        return self._write(kind, value, at=state.revision)
+
+    def _retry(self, state: RunState, settlement: Settlement, turn: TurnContext) -> RunState:
+        before = state.call(settlement.call_id)
+        if before is None:
+            return self.store.load()
+        again = changed(
+            before,
+            call_id=f"{before.call_id.partition('#')[0]}#{before.attempt + 1}",
+            attempt=before.attempt + 1,
+            retry_of=before.call_id,
+            status=CallStatus.PROPOSED,
+        )
+        return self._carry_out(again, state, turn)
+
+    def _expire(self, state: RunState) -> RunState:
+        for request in state.requests:
+            if request.expires_at is not None and self._clock() >= request.expires_at:
+                kind = "approval" if isinstance(request, Approval) else "callback"
+                self._write(f"{kind}_expired", request.request_id, at=state.revision)
+                return self.run()
+        return state
+
+    def _write(self, kind: str, value: Value, *, at: int | None = None) -> RunState:
+        revision = self.store.load().revision if at is None else at
+        return self.runtime.accept_runtime(StateProposal(kind, value, revision))
+
+
+class ActiveRunControl:
+    """What an outsider may do with a run while it is active: look, answer, cancel.
+
+    It holds no lease and no state of its own; every wish goes through a door.
+
+    >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
+    >>> print(control.cancel("ada", "wrong release").status)
+    cancelled
+    """
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+
+    @property
+    def waiting_for(self) -> str | None:
+        """Why the run waits, or None where it does not."""
+        return self.runtime.store.load().waiting_for
+
+    @property
+    def pending(self) -> tuple[str, ...]:
+        """The calls and requests that the run still owes an answer about."""
+        return self.runtime.store.load().pending
+
+    def cancel(self, user: str, words: str) -> RunState:
+        """The state after a user's cancellation; tried again if others write meanwhile.
+
+        >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
+        >>> control.cancel("ada", "")
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.ReasonMissing: reason is missing: asked run_cancelled because of '', found no words
+        hint: put one of the reasons that the rules table lists into the value
+        """
+        while True:
+            revision = self.runtime.store.load().revision
+            try:
+                return self.runtime.accept_user(
+                    user, StateProposal("run_cancelled", words, revision)
+                )
+            except RevisionConflict:
+                # A wish to cancel does not depend on what was written meanwhile.
+                continue
+
+    def answer(self, approver: str, kind: str, answer: Answer) -> RunState:
+        """The state after an approver's answer to what they saw.
+
+        >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
+        >>> control.answer("rosa", "approval_granted", Answer("a1", "run-7"))
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.IllegalTransition: approval_granted is not legal from queued: asked approval_granted, which starts from waiting, found status queued
+        hint: look at the status chart; a terminal status has no arrows out
+        """
+        revision = self.runtime.store.load().revision
+        return self.runtime.accept_approval(approver, StateProposal(kind, answer, revision))

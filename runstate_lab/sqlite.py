@@ -1,0 +1,313 @@
+"""Floor 2. The same store, durable: one file, several processes, fair writers.
+
+One transaction compares the revision and appends the event. Writers queue at
+a lock file beside the database, because SQLite's own waiting lets one writer
+starve the others. Snapshots are written when the events since the last one
+outweigh it, so the disk per event stays flat.
+
+What is not here: another contract; whatever `store` promises holds here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from runstate_lab.errors import Malformed, Refusal, StoreUnreadable
+from runstate_lab.model import ExecutionContext, RunState, StateEvent, StateProposal
+from runstate_lab.queueing import Queue
+from runstate_lab.records import (
+    read_event,
+    read_refusal,
+    read_state,
+    write_event,
+    write_refusal,
+    write_state,
+)
+from runstate_lab.rules import RULES, Rules, reduce
+from runstate_lab.store import StateStore
+from runstate_lab.trace import Diagnostic, Entry, Trace, redact
+
+APPLICATION = 0x52534C41
+SCHEMA = """
+create table runs (
+  run_id text primary key, rules text not null, revision integer not null,
+  base text not null, snapshot text not null, snapshot_revision integer not null
+  ) strict, without rowid;
+create table entries (
+  number integer primary key, run_id text not null, revision integer not null,
+  event text not null, expected integer, refusal text) strict;
+create table notes (
+  number integer primary key, run_id text not null, component text not null,
+  words text not null, correlation text not null) strict;
+"""
+SMALLEST_SNAPSHOT = 4_096
+
+
+class SqliteStateStore(StateStore):
+    """Keeps a run in a file; every process that opens it sees the same run.
+
+    `state` creates the run, or must equal how it was created. `durable` is
+    "full" (each commit survives a power cut) or "normal" (it survives the
+    death of the process).
+
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name) / "run.sqlite"
+    >>> first = SqliteStateStore(path, RunState("run-7"))
+    >>> door = first.context("runtime", "runtime")
+    >>> started = first.apply(StateProposal("run_started", "", 0), context=door)
+    >>> print(SqliteStateStore.open(path, "run-7").load().status)
+    running
+    >>> SqliteStateStore(path, RunState("run-7", goal="another"))
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.StoreUnreadable: the run is there already: asked to create run-7, found a run-7 that began differently
+    hint: keep the file; name another one, or restore it from a copy
+    >>> first.close(); folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        state: RunState,
+        *,
+        rules: Rules = RULES,
+        durable: str = "full",
+    ) -> None:
+        super().__init__(state, rules=rules)
+        if durable not in ("full", "normal"):
+            raise Malformed("durable full or normal", repr(durable))
+        self._queue = Queue(Path(f"{path}.queue"))
+        self._file = _connect(Path(path), durable)
+        with self._reading(path):
+            self._begin(state)
+            self._catch_up()
+
+    @classmethod
+    def open(cls, path: str | Path, run_id: str, **options: str) -> SqliteStateStore:
+        """The store of a run that is in the file already.
+
+        >>> SqliteStateStore.open("/nowhere/run.sqlite", "run-7")
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.StoreUnreadable: the file cannot be read as a store: asked run run-7 in /nowhere/run.sqlite, found no such file
+        hint: keep the file; name another one, or restore it from a copy
+        """
+        if not Path(path).is_file():
+            raise StoreUnreadable(f"run {run_id} in {path}", "no such file")
+        file = _connect(Path(path), "normal")
+        try:
+            row = file.execute("select base from runs where run_id = ?", (run_id,)).fetchone()
+        finally:
+            file.close()
+        if row is None:
+            raise StoreUnreadable(f"run {run_id} in {path}", "no such run")
+        return cls(path, read_state(row[0]), **options)
+
+    def close(self) -> None:
+        """Let go of the file; the run stays in it."""
+        self._file.close()
+        self._queue.close()
+
+    @property
+    def trace(self) -> Trace:
+        """What was offered so far by every process, refusals included."""
+        rows = self._file.execute(
+            "select event, expected, revision, refusal from entries where run_id = ? order by number",
+            (self._state.run_id,),
+        )
+        entries = [
+            Entry(read_event(event, expected), revision, refusal and read_refusal(refusal))
+            for event, expected, revision, refusal in rows
+        ]
+        notes = self._file.execute(
+            "select number, component, words, correlation from notes where run_id = ? order by number",
+            (self._state.run_id,),
+        )
+        return Trace(entries, [Diagnostic(*note) for note in notes])
+
+    @property
+    def base(self) -> RunState:
+        """The state from which the accepted events of the trace can be folded."""
+        row = self._file.execute("select base from runs where run_id = ?", (self._state.run_id,))
+        return read_state(row.fetchone()[0])
+
+    def load(self) -> RunState:
+        """The newest committed state, whoever committed it."""
+        self._catch_up()
+        return self._state
+
+    def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
+        """The next state, committed to the file; raises the refusal otherwise."""
+        event = self._event(proposal, context)
+        with self._queue, self._transaction():
+            self._catch_up()
+            try:
+                self._recognise(event, context)
+                self._check(event)
+            except Refusal as refusal:
+                self._append(event, self._state.revision, write_refusal(refusal))
+                refused: Refusal = refusal
+            else:
+                after = self._next(event)
+                self._commit(event, after)
+                self._state = after
+                return after
+        raise refused
+
+    def note(self, component: str, words: str, *, correlation: str) -> Diagnostic:
+        """A diagnostic, redacted and then kept in the file; no state changes."""
+        row = (self._state.run_id, component, redact(words), correlation)
+        with self._queue, self._transaction():
+            cursor = self._file.execute(
+                "insert into notes (run_id, component, words, correlation) values (?, ?, ?, ?)", row
+            )
+        return Diagnostic(int(cursor.lastrowid or 0), *row[1:])
+
+    def prune(self, *, keep: int) -> int:
+        """How many entries were dropped; the base moves on, the state stays."""
+        if type(keep) is not int or keep < 0:
+            raise Malformed("a number of entries to keep", repr(keep))
+        with self._queue, self._transaction():
+            base, run_id = self.base, self._state.run_id
+            numbers = self._file.execute(
+                "select number, event, expected, refusal from entries where run_id = ? order by number",
+                (run_id,),
+            ).fetchall()
+            dropped = numbers[: max(0, len(numbers) - keep)]
+            for _, event, expected, refusal in dropped:
+                if refusal is None:
+                    base = reduce(base, read_event(event, expected), self._rules)
+            if dropped:
+                last = dropped[-1][0]
+                self._file.execute(
+                    "delete from entries where run_id = ? and number <= ?", (run_id, last)
+                )
+                self._file.execute(
+                    "update runs set base = ?, snapshot = ?, snapshot_revision = ? where run_id = ?",
+                    (write_state(base), write_state(self._state), self._state.revision, run_id),
+                )
+        return len(dropped)
+
+    def _begin(self, state: RunState) -> None:
+        with self._queue, self._transaction():
+            row = self._file.execute(
+                "select rules, base, snapshot from runs where run_id = ?", (state.run_id,)
+            ).fetchone()
+            line = write_state(state)
+            if row is None:
+                values = (
+                    state.run_id,
+                    self._rules.name,
+                    state.revision,
+                    line,
+                    line,
+                    state.revision,
+                )
+                self._file.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
+                return
+        asked = f"to create {state.run_id}"
+        if row[0] != self._rules.name:
+            raise StoreUnreadable(f"{asked} under {self._rules.name}", f"a run under {row[0]}")
+        if row[1] != line:
+            found = f"a {state.run_id} that began differently"
+            raise StoreUnreadable(asked, found, reason="the run is there already")
+        self._state = read_state(row[2])
+
+    def _catch_up(self) -> None:
+        run_id = self._state.run_id
+        head = self._file.execute("select revision from runs where run_id = ?", (run_id,))
+        if head.fetchone()[0] == self._state.revision:
+            return
+        rows = self._file.execute(
+            "select event, expected from entries "
+            "where run_id = ? and refusal is null and revision > ? order by number",
+            (run_id, self._state.revision),
+        )
+        for event, expected in rows:
+            self._state = reduce(self._state, read_event(event, expected), self._rules)
+
+    def _commit(self, event: StateEvent, after: RunState) -> None:
+        size = self._append(event, after.revision, None)
+        self._file.execute(
+            "update runs set revision = ? where run_id = ?", (after.revision, after.run_id)
+        )
+        self._grown += size
+        if self._grown > self._heavy:
+            self._snapshot(after)
+
+    def _snapshot(self, after: RunState) -> None:
+        line = write_state(after)
+        self._grown, self._heavy = 0, max(SMALLEST_SNAPSHOT, len(line))
+        self._file.execute(
+            "update runs set snapshot = ?, snapshot_revision = ? where run_id = ?",
+            (line, after.revision, after.run_id),
+        )
+
+    def _append(self, event: StateEvent, revision: int, refusal: str | None) -> int:
+        line = write_event(event)
+        self._file.execute(
+            "insert into entries (run_id, revision, event, expected, refusal) values (?, ?, ?, ?, ?)",
+            (self._state.run_id, revision, line, event.expected_revision, refusal),
+        )
+        return len(line)
+
+    _grown = 0
+    _heavy = SMALLEST_SNAPSHOT
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        # Immediate: a deferred one cannot be upgraded once another has written.
+        self._file.execute("begin immediate")
+        try:
+            yield
+        except BaseException:
+            self._file.execute("rollback")
+            raise
+        self._file.execute("commit")
+
+    @contextmanager
+    def _reading(self, path: str | Path) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.DatabaseError, Malformed) as error:
+            self.close()
+            raise StoreUnreadable(f"a run in {path}", f"{error}".splitlines()[0]) from error
+
+
+def _connect(path: Path, durable: str) -> sqlite3.Connection:
+    try:
+        file = sqlite3.connect(path, timeout=60, isolation_level=None)
+    except sqlite3.OperationalError as error:
+        raise StoreUnreadable(f"a store in {path}", str(error)) from error
+    try:
+        _recognise(file, path)
+        file.execute("pragma journal_mode = wal")
+        file.execute(f"pragma synchronous = {durable}")
+    except sqlite3.DatabaseError as error:
+        file.close()
+        raise StoreUnreadable(f"a store in {path}", str(error)) from error
+    except StoreUnreadable:
+        file.close()
+        raise
+    return file
+
+
+def _recognise(file: sqlite3.Connection, path: Path) -> None:
+    (mark,) = file.execute("pragma application_id").fetchone()
+    (tables,) = file.execute("select count(*) from sqlite_master").fetchone()
+    if mark == APPLICATION:
+        return
+    if mark or tables:
+        raise StoreUnreadable(f"a store in {path}", "a database of another program")
+    file.execute("begin immediate")
+    # Two processes may create the file at once; the second finds the first's.
+    (tables,) = file.execute("select count(*) from sqlite_master").fetchone()
+    if not tables:
+        for statement in SCHEMA.split(";"):
+            file.execute(statement)
+        file.execute(f"pragma application_id = {APPLICATION}")
+    file.execute("commit")
