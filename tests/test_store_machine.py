@@ -107,6 +107,11 @@ class Offers(RuleBasedStateMachine):
         if self.offers > 8:
             self.offer("run_failed", reason)
 
+    @rule()
+    def fail_for_no_reason(self) -> None:
+        """A failure whose reason is none of the three."""
+        self.offer("run_failed", "because")
+
     @rule(kind=KINDS, authority=AUTHORITIES, lag=st.integers(-2, 2))
     def anything(self, kind: str, authority: str, lag: int) -> None:
         """Any kind by anybody, from about now."""
