@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -155,6 +156,16 @@ def test_a_lesson_opens_with_its_title_minutes_and_beliefs(lesson: catalogue.Les
     assert lesson.title.lower() in first.lower()
     assert f"{lesson.minutes} minutes" in first
     assert [] == [belief for belief in lesson.breaks if f"{belief} " not in first]
+
+
+def test_a_lesson_that_locks_brings_the_word_that_opens() -> None:
+    """The locked picture says `reveal(...)`; a learner who types it must not meet a NameError."""
+    texts = {path.name: path.read_text("utf-8") for path in LESSONS}
+    locks = [name for name, text in texts.items() if "after(" in text or "locked(" in text]
+    opens = [name for name in locks if re.search(r"import [^\n]*reveal", texts[name])]
+
+    assert locks == opens
+    assert 5 == len(locks)
 
 
 def test_the_scenario_of_the_source_text_stands_in_a_lesson_unlocked() -> None:

@@ -17,7 +17,7 @@
 from dataclasses import fields, replace
 
 from runstate_lab import *
-from runstate_lab.course import after, fill, order, predict, quiz
+from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, field_table, ownership_table, trace_table
 
 MET = RULES.only(

@@ -15,7 +15,7 @@
 
 # %%
 from runstate_lab import *
-from runstate_lab.course import after, fill, order, predict, quiz
+from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, matrix_table, status_chart
 from runstate_lab.show.widget import StateChart
 

@@ -19,7 +19,7 @@ from runstate_lab import (
     RunStatus, Runtime, StateProposal, StateStore, ToolCall, every_revision_was_current,
     explore, no_lost_update, play, run_7_at_revision_4, two_reporters,
 )
-from runstate_lab.course import after, fill, locked, order, predict, quiz
+from runstate_lab.course import after, fill, locked, order, predict, quiz, reveal
 from runstate_lab.show import Move, space_time
 from runstate_lab.show.widget import Scheduler
 
