@@ -70,7 +70,7 @@ MISCONCEPTIONS = (
     Misconception(
         "M6",
         "a tool's result means that the run is completed",
-        "the tool succeeds, an approval is open, and completion is refused.",
+        "the tool succeeds, another call is open, and completion is refused.",
         "01",
     ),
     Misconception(
@@ -89,7 +89,7 @@ MISCONCEPTIONS = (
         "M9",
         "a proposal may be shown to the model before it is committed",
         "the next turn builds on a fact that never happened.",
-        "",
+        "01",
     ),
     Misconception(
         "M10",

@@ -34,6 +34,7 @@ function question(model, item) {
     happening.preventDefault();
     if (missing()) return;
     said.textContent = "…";
+    clearTimeout(waiting);
     waiting = setTimeout(() => { said.textContent = "The kernel does not answer. Run this cell again, then answer."; }, PATIENCE);
     model.send({ id: item.id, letters: answer.letters(), why: why?.value ?? "" });
   });
