@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from runstate_lab.grading.handed import Handed, look
+import pytest
+
+from runstate_lab.grading.handed import Absent, Handed, absent, look
 
 KNOWN = ("02_ownership", "04_compare_and_swap")
 
@@ -74,3 +76,54 @@ def test_a_name_that_is_no_utf_8_is_listed(tmp_path: Path) -> None:
     os.mkdir(os.fsencode(tmp_path) + b"/caf\xe9")
 
     assert ["caf?"] == list(names(tmp_path)[1])
+
+
+def test_an_empty_folder_is_listed(tmp_path: Path) -> None:
+    """Nobody is left out in silence."""
+    (tmp_path / "ana").mkdir()
+
+    assert ([], {"ana": "an empty folder"}) == names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "misnamed"),
+    [
+        ("04.ipynb", True),
+        ("04_compare_and_swap (1).ipynb", True),
+        ("04_compare_and_swap-Copy1.ipynb", True),
+        ("04_compare_and_swap.IPYNB", True),
+        ("week 4/04_compare_and_swap.ipynb", True),
+        ("answer.py", False),
+    ],
+)
+def test_what_was_handed_in_instead_is_named(name: str, misnamed: bool, tmp_path: Path) -> None:
+    """A misnamed notebook is told from no notebook at all."""
+    put(tmp_path / "ana" / name)
+
+    assert (
+        Absent("ana", "04_compare_and_swap", (name,), misnamed),
+    ) == absent(tmp_path, "04_compare_and_swap", KNOWN, ())  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("beside", "found"), [("", []), ("02 (1).ipynb", []), ("04.ipynb", [("04.ipynb",)])]
+)
+def test_who_handed_in_another_exercise_is_absent_only_with_a_misnamed_file(
+    beside: str, found: list[tuple[str, ...]], tmp_path: Path
+) -> None:
+    """The file's number says for which exercise it was meant."""
+    put(tmp_path / "ana" / "02_ownership.ipynb")
+    if beside:
+        put(tmp_path / "ana" / beside)
+    handed, _ = look(tmp_path, KNOWN, KNOWN)
+    rows = absent(tmp_path, "04_compare_and_swap", KNOWN, handed)
+
+    assert found == [row.found for row in rows]
+
+
+def test_an_empty_handed_student_is_absent(tmp_path: Path) -> None:
+    """The detail says what the file should be called."""
+    (tmp_path / "ana").mkdir()
+    (row,) = absent(tmp_path, "04_compare_and_swap", KNOWN, ())
+
+    assert "found nothing, looked for 04_compare_and_swap.ipynb" == row.detail

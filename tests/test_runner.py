@@ -18,7 +18,7 @@ from runstate_lab.grading import dispatch, runner  # noqa: E402
 from runstate_lab.grading.handed import Handed  # noqa: E402
 from runstate_lab.grading.isolation import Isolation, NotIsolated  # noqa: E402
 from runstate_lab.grading.runner import ClassReport, grade, read_records, record_path  # noqa: E402
-from runstate_lab.grading.session import Job  # noqa: E402
+from runstate_lab.grading.session import Job, grade_one  # noqa: E402
 from runstate_lab.grading.verdict import Record, Verdict  # noqa: E402
 
 LOOP = "# answer: 01.1\ndef newest(facts, key):\n    while True:\n        pass"
@@ -212,6 +212,19 @@ def test_what_a_busy_machine_may_have_spoilt_is_tried_once_more(
     record, _ = dispatch.run_job(job, exercise, 1.0)
 
     assert (kept, tried) == (record.reason_code, len(asked))
+
+
+def test_the_notebook_of_another_exercise_is_not_graded(course: Path, tmp_path: Path) -> None:
+    """It is no wrong answer: the reason says whose notebook it is."""
+    path = tiny.hand_in(tmp_path, "ana")
+    path.write_text(path.read_text(encoding="utf-8").replace("01.", "02."), encoding="utf-8")
+    job = Job(str(course), tiny.EXERCISE, "ana", str(path), "none", "none", 0)
+    record = grade_one(job, tmp_path)
+
+    assert (Verdict.NOT_GRADED, None, "other-exercise") == (
+        record.verdict, record.points, record.reason_code,
+    )  # fmt: skip
+    assert "its answers are those of exercise 02" in record.reason
 
 
 def test_a_record_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ import pytest
 from runstate_lab.grading.submission import (
     SIZE_LIMIT,
     Answer,
+    Cell,
     Unreadable,
     Wanted,
+    other_exercise,
     parse,
     read_bytes,
     same_text,
@@ -199,3 +201,23 @@ def test_the_largest_file_is_read(tmp_path: Path) -> None:
         stream.truncate(SIZE_LIMIT)
 
     assert SIZE_LIMIT == len(read_bytes(path))
+
+
+@pytest.mark.parametrize(
+    ("answers", "other"),
+    [
+        (("02.1", "02.2"), "02"),
+        (("02.1", "04.1"), ""),
+        (("04.1",), ""),
+        ((), ""),
+        (("left.right",), ""),
+    ],
+)
+def test_a_notebook_of_another_exercise_is_seen(answers: tuple[str, ...], other: str) -> None:
+    """Only where no answer cell at all belongs to the exercise."""
+    cells = tuple(
+        Cell(number, "code", f"# answer: {answer}\nx = 1", "", "", "")
+        for number, answer in enumerate(answers, start=1)
+    )
+
+    assert other == other_exercise(cells, (Wanted("04.1"), Wanted("04.2")))

@@ -18,6 +18,7 @@ from runstate_lab.grading.faults import (
     WorkerGone,
 )
 from runstate_lab.grading.handle import Handle
+from runstate_lab.grading.kinds import kind_of, kind_of_name
 from runstate_lab.grading.proxy import Student, WorkerUnavailable
 from runstate_lab.model import ExecutionContext, RunState, RunStatus, StateProposal
 from runstate_lab.rules import RULES
@@ -363,9 +364,13 @@ def test_a_cell_that_fails_costs_only_its_own_names() -> None:
 
 
 def test_a_value_beyond_the_limit_is_the_students_failure(student: Student) -> None:
-    """Too large a reply is an ordinary exception; the worker lives on."""
-    with pytest.raises(StudentError, match="limit 1048576"):
+    """Too large a reply has a kind of its own; the worker lives on."""
+    with pytest.raises(StudentError, match="limit 1048576") as found:
         student.echo("x" * 1_040_000 + "\u00e9" * 2_000)
+
+    assert ("too-much", "") == kind_of(found.value)
+    assert "too-much" == kind_of_name(type(found.value).__name__, str(found.value))
+    assert not isinstance(found.value, ValueError)
 
     assert 3 == student.add(1, 2)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,7 @@ from runstate_lab.course.faults import AskedWrongly
 
 if TYPE_CHECKING:
     from runstate_lab.grading.runner import ClassReport
+    from runstate_lab.grading.verdict import Record
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -38,7 +41,13 @@ def release(asked: Asked, out: Path) -> None:
     show_default=True,
     help="`none` is for your own answers only.",
 )
-@click.option("--jobs", default=2, show_default=True, help="Submissions graded at the same time.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Submissions graded at the same time.",
+)
 @click.option("--exercise", help="Only this exercise (04).")
 @click.option("--seed", default=0, show_default=True, help="For held-back checks that vary inputs.")
 @click.option("--force", is_flag=True, help="Grade anew what has not changed, too.")
@@ -57,14 +66,8 @@ def grade(
     from runstate_lab.grading import runner
     from runstate_lab.grading.isolation import NotIsolated
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=talk(), transient=False) as bar:
-        task = bar.add_task("grading", total=None)
-
-        def advance(done: int, total: int, record: object) -> None:
-            bar.update(task, completed=done, total=total)
-
-        try:
+    try:
+        with _progress() as advance:
             report = runner.grade(
                 submissions,
                 out,
@@ -76,9 +79,9 @@ def grade(
                 course=ctx.obj.course or ctx.obj.root,
                 progress=advance,
             )
-        except NotIsolated as refusal:
-            found, _, hint = str(refusal).partition("\nhint: ")
-            raise AskedWrongly(found, hint=hint) from None
+    except NotIsolated as refusal:
+        found, _, hint = str(refusal).partition("\nhint: ")
+        raise AskedWrongly(found, hint=hint) from None
     _tell_class(report)
     ctx.exit(report.exit_code)
 
@@ -89,7 +92,7 @@ def grade(
 def gradebook(out: Path, as_json: bool) -> None:
     """Print the gradebook of an earlier grading in OUT."""
     from runstate_lab.grading import gradebook as books
-    from runstate_lab.grading.runner import read_records
+    from runstate_lab.grading.kept import read_records
 
     records = read_records(out)
     if not records:
@@ -97,6 +100,28 @@ def gradebook(out: Path, as_json: bool) -> None:
             f"{out} holds no records", hint=f"runstate-lab grade SUBMISSIONS --out {out}"
         )
     tell((books.as_json(records) if as_json else books.as_csv(records)).rstrip("\n"))
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, Record], None]]:
+    """A bar from the first graded submission on; a plain line each without a terminal."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = talk()
+    bar = Progress(*columns, console=console, transient=False)
+    task = bar.add_task("grading", total=None)
+
+    def advance(done: int, total: int, record: Record) -> None:
+        if not console.is_terminal:
+            say(f"{done} of {total}: {record.student} {record.exercise} {record.verdict}")
+            return
+        bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield advance
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _tell_class(report: ClassReport) -> None:

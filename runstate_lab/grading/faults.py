@@ -1,7 +1,8 @@
 """Grading. What a test sees when the student's side fails.
 
     StudentError          Exception      the answer raised; also a builtin or a Refusal
-    └── NameMissing                      the answer does not define the name
+    ├── NameMissing                      the answer does not define the name
+    └── TooMuch                          the answer gave back more than is read
     HandleMisuse          BaseException  a test treated a student's object as plain data
     WorkerGone            BaseException  the worker is dead; `code` says why
     ├── StudentTimeout       timeout
@@ -92,6 +93,13 @@ class StudentError(Exception):
 
 class NameMissing(StudentError):
     """The answer cells do not define a name that the test asks for."""
+
+
+class TooMuch(StudentError):
+    """The answer gave back more than is read; no test waits for that."""
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class StudentRefusal(StudentError):

@@ -16,6 +16,9 @@ from pathlib import Path
 from runstate_lab.course.faults import AskedWrongly
 
 NAME_BYTES = 200
+MOST_NAMES = 1000
+SHOWN_NAMES = 3
+DEEPEST = 4
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,28 @@ class Handed:
     student: str
     exercise: str
     path: Path
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A student without a notebook for the exercise, and the names of what was found."""
+
+    student: str
+    exercise: str
+    found: tuple[str, ...]
+    misnamed: bool
+
+    @property
+    def detail(self) -> str:
+        """What was found, and what was looked for.
+
+        >>> Absent("ana", "04_swap", ("04.ipynb",), True).detail
+        'found 04.ipynb, looked for 04_swap.ipynb'
+        """
+        names = [printable(name)[:80] for name in self.found[:SHOWN_NAMES]]
+        more = len(self.found) - len(names)
+        told = ", ".join(names) + (f" and {more} more" if more > 0 else "")
+        return f"found {told or 'nothing'}, looked for {self.exercise}.ipynb"
 
 
 @dataclass(frozen=True)
@@ -57,26 +82,85 @@ def look(
     )
 
 
+def students(folder: Path) -> tuple[str, ...]:
+    """The students that have a folder, with whatever is in it."""
+    return tuple(entry.name for entry in _entries(folder) if not _no_student(entry))
+
+
+def absent(
+    folder: Path, exercise: str, known: tuple[str, ...], handed: tuple[Handed, ...]
+) -> tuple[Absent, ...]:
+    """The students without a notebook for the exercise, and what they handed in instead.
+
+    Whoever handed in another exercise is absent only where a misnamed file
+    begins with this exercise's number.
+    """
+    there = {row.student for row in handed if row.exercise == exercise}
+    others = {row.student for row in handed} - there
+    rows = []
+    for student in students(folder):
+        found = [name for name in _inside(folder / student) if name not in _files(known)]
+        if student in others:
+            number = exercise.partition("_")[0]
+            found = [name for name in found if name.startswith(number) and _notebook(name)]
+        if student not in there and (found or student not in others):
+            books = tuple(filter(_notebook, found))
+            rows.append(Absent(student, exercise, books or tuple(found), bool(books)))
+    return tuple(rows)
+
+
+def _files(known: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{name}.ipynb" for name in known)
+
+
+def _notebook(name: str) -> bool:
+    return name.lower().endswith(".ipynb")
+
+
+def _inside(folder: Path) -> list[str]:
+    """The names of the files below the folder, hidden ones left out, links not followed."""
+    names: list[str] = []
+    for where, folders, files in os.walk(folder):
+        below = Path(where).relative_to(folder)
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        shown = sorted(name for name in files if not name.startswith("."))
+        names += [(below / name).as_posix() for name in shown]
+        if len(below.parts) >= DEEPEST:
+            folders.clear()
+        if len(names) > MOST_NAMES:
+            break
+    return names
+
+
 def _student(
     entry: os.DirEntry[str], known: tuple[str, ...], chosen: tuple[str, ...]
 ) -> Iterator[Handed | Unexpected]:
-    shown = printable(entry.name)
+    shown, reason = printable(entry.name), _no_student(entry)
+    if reason:
+        yield Unexpected(shown, reason)
+        return
+    try:
+        inside = _entries(Path(entry.path))
+    except OSError:
+        yield Unexpected(shown, "a folder that could not be opened")
+        return
+    if not inside:
+        yield Unexpected(shown, "an empty folder")
+    for each in inside:
+        yield from _file(entry.name, each, known, chosen)
+
+
+def _no_student(entry: os.DirEntry[str]) -> str:
+    """Why the entry is no student's folder; empty where it is one."""
     if entry.is_symlink():
-        yield Unexpected(shown, "a symbolic link; it is not followed")
-    elif not entry.is_dir(follow_symlinks=False):
-        yield Unexpected(shown, "a file beside the student folders")
-    elif entry.name.startswith("."):
-        yield Unexpected(shown, "a hidden folder")
-    elif shown != entry.name or len(entry.name.encode()) > NAME_BYTES:
-        yield Unexpected(shown, "a folder name that cannot be printed as it is, or is too long")
-    else:
-        try:
-            inside = _entries(Path(entry.path))
-        except OSError:
-            yield Unexpected(shown, "a folder that could not be opened")
-            return
-        for each in inside:
-            yield from _file(entry.name, each, known, chosen)
+        return "a symbolic link; it is not followed"
+    if not entry.is_dir(follow_symlinks=False):
+        return "a file beside the student folders"
+    if entry.name.startswith("."):
+        return "a hidden folder"
+    if printable(entry.name) != entry.name or len(entry.name.encode()) > NAME_BYTES:
+        return "a folder name that cannot be printed as it is, or is too long"
+    return ""
 
 
 def _file(

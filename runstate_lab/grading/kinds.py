@@ -21,6 +21,7 @@ from runstate_lab.grading.faults import (
     StudentDied,
     StudentError,
     StudentTimeout,
+    TooMuch,
     WorkerGone,
 )
 
@@ -48,6 +49,8 @@ def kind_of(error: BaseException) -> tuple[str, str]:
         return error.code, ""
     if isinstance(error, NameMissing):
         return "name-missing", ""
+    if isinstance(error, TooMuch):
+        return "too-much", ""
     if not isinstance(error, StudentError):
         return "wrong", ""
     if error.type_name == "MemoryError":
@@ -71,6 +74,8 @@ def kind_of_name(name: str, text: str) -> str:
         return CODE_OF_NAME[name]
     if name == "WorkerUnavailable":
         return "grader"
+    if name == TooMuch.__name__:
+        return "too-much"
     if name in ("NameError", "NameMissing"):
         return "name-missing"
     if name.startswith("Student"):

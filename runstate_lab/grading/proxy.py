@@ -47,6 +47,7 @@ from runstate_lab.grading.faults import (
     Raised,
     StudentError,
     StudentTimeout,
+    TooMuch,
     WorkerGone,
     student_error,
 )
@@ -253,6 +254,8 @@ class Student:
             self._fail(OutOfMemory("asked for more memory than the limit"))
         if raised.type_name == "_Missing":
             raise NameMissing(Raised("NameError", message=f"{raised.message} is not defined"))
+        if raised.type_name == "_TooMuch":
+            raise TooMuch(raised)
         raise student_error(raised)
 
     def _answer(self, number: int, lent: int, method: str, args: Node, kwargs: Node) -> None:

@@ -12,19 +12,27 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from runstate_lab.course import catalogue
-from runstate_lab.course.faults import CourseFault, raise_any
+from runstate_lab.course.faults import AskedWrongly, CourseFault, raise_any
 from runstate_lab.grading import feedback, gradebook
 from runstate_lab.grading.dispatch import read_record, run_job, write_file
 from runstate_lab.grading.exercise import GradedExercise, course_root, load_exercise
-from runstate_lab.grading.handed import Handed, Unexpected, look
+from runstate_lab.grading.handed import Absent, Handed, Unexpected, absent, look, students
 from runstate_lab.grading.isolation import Isolation, measure, require
+from runstate_lab.grading.kept import (
+    bring_back,
+    put_aside,
+    read_records,
+    record_path,
+    refuse_places,
+    refuse_unwritable,
+)
 from runstate_lab.grading.session import Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
-from runstate_lab.grading.verdict import OURS, Record, Verdict, to_json
+from runstate_lab.grading.verdict import OURS, Record, Verdict, sentence, to_json
 
 WALL_SECONDS = 300.0
 
@@ -33,7 +41,7 @@ Progress = Callable[[int, int, Record], None]
 
 @dataclass(frozen=True)
 class ClassReport:
-    """What a grading gave: all records, and what in the folder was no submission."""
+    """What a grading gave: its records, and what in the folder was no submission."""
 
     records: tuple[Record, ...]
     unexpected: tuple[Unexpected, ...]
@@ -43,7 +51,7 @@ class ClassReport:
 
     @property
     def rows(self) -> list[dict[str, object]]:
-        """The gradebook's rows, sorted by student and exercise."""
+        """This grading's rows, sorted by student and exercise."""
         return [gradebook.row(record) for record in gradebook.ordered(self.records)]
 
     @property
@@ -65,6 +73,23 @@ class Batch:
     force: bool
 
 
+@dataclass(frozen=True)
+class Lot:
+    """What lies in the folder: to be graded, all of it, missing, and no submission."""
+
+    folder: Path
+    handed: tuple[Handed, ...]
+    everything: tuple[Handed, ...]
+    absent: tuple[Absent, ...]
+    unexpected: tuple[Unexpected, ...]
+    only: str | None
+
+    @property
+    def names(self) -> set[str]:
+        """The exercises that a record will be made for."""
+        return {row.exercise for row in (*self.handed, *self.absent)}
+
+
 def grade(
     submissions: Path | str,
     out: Path | str,
@@ -83,38 +108,72 @@ def grade(
     Refused where the walls that were measured are weaker than `level` asks.
     """
     root, folder = course_root(course), Path(out).absolute()
-    known = tuple(row.name for row in catalogue.load(root).exercises)
-    chosen = (catalogue.load(root).exercise(exercise).name,) if exercise else known
-    handed, unexpected = look(Path(submissions).absolute(), known, chosen)
-    exercises = {name: load_exercise(root, name) for name in {row.exercise for row in handed}}
+    if jobs < 1:
+        raise AskedWrongly(f"{jobs} jobs were asked for", hint="--jobs 1 is the least")
+    lot = _lot(Path(submissions).absolute(), root, exercise)
+    refuse_places(lot.folder, folder)
+    refuse_unwritable(folder)
+    exercises = {name: load_exercise(root, name) for name in lot.names}
     isolation = measure(level, hidden=root / "solutions")
     require(isolation, level)
     batch = Batch(root, folder, level, seed, isolation.summary, wall_seconds, force)
-    kept, todo = _sort_out(handed, exercises, batch)
+    bring_back(folder, lot.everything)
+    kept, todo = _sort_out(lot.handed, exercises, batch)
     touched = sorted({row.exercise for row in todo})
-    _refuse_broken([exercises[name] for name in touched], batch, max(1, jobs))
-    records = list(kept.values())
-    for record in _graded(todo, exercises, batch, max(1, jobs)):
+    _refuse_broken([exercises[name] for name in touched], batch, jobs)
+    records = [*kept.values(), *_unhanded(lot.absent, exercises, batch)]
+    for record in _graded(todo, exercises, batch, jobs):
         records.append(record)
         if progress is not None:
-            progress(len(records), len(handed), record)
-    report = ClassReport(
-        tuple(gradebook.ordered(records)), unexpected, isolation.summary, len(kept), folder
-    )
-    _write_pages(report, isolation)
+            progress(len(records), len(lot.handed) + len(lot.absent), record)
+    return _settled(lot, records, len(kept), isolation, folder)
+
+
+def _lot(folder: Path, root: Path, exercise: str | None) -> Lot:
+    """What lies in the folder; `only` is the one exercise that all of it is about."""
+    course = catalogue.load(root)
+    known = tuple(row.name for row in course.exercises)
+    chosen = known if exercise is None else (course.exercise(exercise).name,)
+    everything, unexpected = look(folder, known, known)
+    found = tuple(dict.fromkeys(row.exercise for row in everything))
+    one = chosen if len(chosen) == 1 else found
+    only = one[0] if len(one) == 1 else None
+    handed = tuple(row for row in everything if row.exercise in chosen)
+    missing = absent(folder, only, known, everything) if only else ()
+    return Lot(folder, handed, everything, missing, unexpected, only)
+
+
+def _settled(
+    lot: Lot, records: list[Record], kept: int, isolation: Isolation, out: Path
+) -> ClassReport:
+    present = (*lot.everything, *lot.absent)
+    put_aside(out, present, students=students(lot.folder), graded=lot.only)
+    rows = tuple(gradebook.ordered(records))
+    report = ClassReport(rows, lot.unexpected, isolation.summary, kept, out)
+    _write_pages(report, read_records(out), isolation)
     return report
 
 
-def record_path(out: Path, handed: Handed) -> Path:
-    """Where the record of a submission is kept."""
-    return out / "records" / handed.student / f"{handed.exercise}.json"
+def _unhanded(
+    rows: Iterable[Absent], exercises: dict[str, GradedExercise], batch: Batch
+) -> Iterator[Record]:
+    for row in rows:
+        exercise = exercises[row.exercise]
+        code = "misnamed" if row.misnamed else "nothing-handed-in"
+        blank = _job(Handed(row.student, row.exercise, batch.out), batch).blank()
+        record = replace(
+            blank,
+            exercise_version=exercise.version,
+            max_points=exercise.points,
+            reason_code=code,
+            reason=sentence(code, detail=row.detail),
+        )
+        _keep(record, record_path(batch.out, row))
+        yield record
 
 
-def read_records(out: Path | str) -> tuple[Record, ...]:
-    """All records of an earlier grading, by student and exercise."""
-    paths = sorted(Path(out).glob("records/*/*.json"))
-    found = [read_record(path) for path in paths]
-    return tuple(gradebook.ordered(record for record in found if record is not None))
+def _keep(record: Record, path: Path) -> None:
+    write_file(path, json.dumps(to_json(record), indent=1, ensure_ascii=False) + "\n")
 
 
 def _sort_out(
@@ -156,7 +215,7 @@ def _graded(
 def _one(row: Handed, exercise: GradedExercise, batch: Batch) -> Record:
     path = record_path(batch.out, row)
     record, log = run_job(_job(row, batch), exercise, batch.wall_seconds)
-    write_file(path, json.dumps(to_json(record), indent=1, ensure_ascii=False) + "\n")
+    _keep(record, path)
     if log:
         write_file(path.with_suffix(".log"), log)
     return record
@@ -195,12 +254,12 @@ def _refuse_broken(exercises: Iterable[GradedExercise], batch: Batch, jobs: int)
     )
 
 
-def _write_pages(report: ClassReport, isolation: Isolation) -> None:
+def _write_pages(report: ClassReport, book: tuple[Record, ...], isolation: Isolation) -> None:
     out = report.out
-    write_file(out / "gradebook.csv", gradebook.as_csv(report.records))
-    write_file(out / "gradebook.json", gradebook.as_json(report.records))
-    for student, page in feedback.student_pages(report.records).items():
+    write_file(out / "gradebook.csv", gradebook.as_csv(book))
+    write_file(out / "gradebook.json", gradebook.as_json(book))
+    for student, page in feedback.student_pages(book).items():
         write_file(out / "feedback" / f"{student}.html", page)
-    page = feedback.index_page(report.records, report.unexpected, report.isolation)
+    page = feedback.index_page(book, report.unexpected, report.isolation)
     write_file(out / "index.html", page)
     write_file(out / "isolation.json", json.dumps(isolation.record(), indent=1) + "\n")

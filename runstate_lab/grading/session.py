@@ -26,7 +26,15 @@ from runstate_lab.grading.hidden import HiddenCases
 from runstate_lab.grading.loading import LoadFlaw, load_flaws
 from runstate_lab.grading.proxy import WorkerUnavailable
 from runstate_lab.grading.sift import Sifted, sift
-from runstate_lab.grading.submission import Answer, Unreadable, digest, parse, read_bytes, take
+from runstate_lab.grading.submission import (
+    Answer,
+    Unreadable,
+    digest,
+    other_exercise,
+    parse,
+    read_bytes,
+    take,
+)
 from runstate_lab.grading.verdict import (
     Record,
     TaskGrade,
@@ -94,6 +102,9 @@ def grade_one(job: Job, folder: Path) -> Record:
         content = read_bytes(Path(job.path))
         empty = replace(empty, submission=digest(content))
         cells = parse(content)
+        other = other_exercise(cells, exercise.wanted)
+        if other:
+            raise Unreadable("other-exercise", detail=f"its answers are those of exercise {other}")
         answers = {wanted.answer: take(cells, wanted) for wanted in exercise.wanted}
         tasks = _grade_tasks(exercise, answers, job, folder)
     except Unreadable as refusal:

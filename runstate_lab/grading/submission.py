@@ -25,6 +25,7 @@ from runstate_lab.grading.verdict import REASONS
 
 SIZE_LIMIT = 20 * 1024 * 1024
 MARKER = re.compile(r"\s*#\s*answer:\s*([\w.-]+)\s*")
+TASK = re.compile(r"([0-9]{2})\.[0-9]{1,3}")
 CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
 
 
@@ -153,6 +154,27 @@ def take(cells: tuple[Cell, ...], wanted: Wanted) -> Answer:
             notes = () if found_by == "metadata" else (f"found by its {found_by}",)
             return _from_hits(hits, wanted, notes)
     return Answer(wanted.answer, flaw="missing")
+
+
+def other_exercise(cells: tuple[Cell, ...], wanted: tuple[Wanted, ...]) -> str:
+    """The number of the exercise that every answer cell says it is of; else empty.
+
+    >>> cells = parse(b'{"nbformat": 4, "cells": [{"source": "# answer: 02.1"}]}')
+    >>> other_exercise(cells, (Wanted("04.1"),)), other_exercise(cells, (Wanted("02.3"),))
+    ('02', '')
+    """
+    said = [_said(cell) for cell in cells]
+    numbers = {found.group(1) for found in map(TASK.fullmatch, said) if found}
+    own = {each.answer.partition(".")[0] for each in wanted}
+    return min(numbers) if numbers and own and not numbers & own else ""
+
+
+def _said(cell: Cell) -> str:
+    if cell.key and cell.role == "answer":
+        return cell.key
+    lines = cell.source.strip().splitlines()
+    marked = MARKER.fullmatch(lines[0]) if lines else None
+    return marked.group(1) if marked else ""
 
 
 def _by_metadata(cell: Cell, wanted: Wanted) -> bool:

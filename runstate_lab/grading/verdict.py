@@ -45,6 +45,12 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "cell": ("a cell of the notebook cannot be read", "open it in Jupyter and save it again"),
     "symlink": ("the file is a symbolic link", "hand in the notebook file itself"),
     "not-a-file": ("what was handed in is not a regular file", "hand in the notebook file itself"),
+    "misnamed": ("no notebook of the right name was handed in", "rename it and hand in again"),
+    "nothing-handed-in": ("no notebook was handed in", "hand in the exercise notebook"),
+    "other-exercise": (
+        "this is the notebook of another exercise",
+        "hand in the notebook that came with this exercise",
+    ),
     "unreadable": ("the file could not be opened", "instructor: look at the file's permissions"),
     # our side: NOT_GRADED, nothing for the student to do
     "grader": ("the grader itself failed", "instructor: see the log in the record's folder"),
@@ -80,6 +86,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
         "the answer gave an object of its own where plain values are asked for",
         "return text, numbers, tuples or the frozen nouns of runstate_lab.model",
     ),
+    "too-much": ("the answer gave back too much", "give back only what is asked for"),
     "name-missing": ("a name that the task asks for is not defined", "keep the stub's names"),
     "skipped": ("the case was skipped, which does not count", "let the answer return or raise"),
     "not-run": ("not tried, after earlier cases of this task failed badly", "repair those first"),
@@ -88,6 +95,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
 OURS = frozenset(
     "grader grader-time kernel no-result nothing-to-check reference unreadable".split()
 )
+ABSENT = frozenset({"misnamed", "nothing-handed-in"})
 
 
 @dataclass(frozen=True)

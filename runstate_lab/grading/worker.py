@@ -73,7 +73,7 @@ class Worker:
             frame = codec.frame(reply)
             if len(frame) > self.limits.max_bytes:
                 found, limit = len(frame), self.limits.max_bytes
-                raise codec.CodecError(f"a value of {found} bytes, limit {limit}")
+                raise _TooMuch(f"a value of {found} bytes, limit {limit}")
         except BaseException as error:  # whatever a student raises is an answer
             frame = codec.frame(["exc", nonce, *claims.write(error)])
         self.send(frame)
@@ -202,6 +202,10 @@ class Worker:
 
 class _Missing(NameError):
     """The cells define no such name."""
+
+
+class _TooMuch(codec.CodecError):
+    """The reply is longer than the grader reads."""
 
 
 def _kind(value: object) -> str:
