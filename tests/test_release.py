@@ -11,7 +11,7 @@ import pytest
 from runstate_lab.course.build import build
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
-from runstate_lab.course.release import bundle_files, leaks, release, secret_lines
+from runstate_lab.course.release import bundle_files, leaks, release, secret_lines, wheel_files
 
 HIDDEN_LINE = 'assert student.greeting("a" * 100) == "Hello, " + "a" * 100 + ": release 7"'
 
@@ -23,11 +23,11 @@ def test_the_bundle_holds_lessons_exercises_catalogue_and_a_page(
     path = release(tiny, tmp_path / "out")
 
     assert [
-        "README.md",
-        "catalogue.toml",
-        "exercises/01_greeting/01_greeting.ipynb",
-        "notebooks/00_hello.ipynb",
-        "notebooks/01_builds.ipynb",
+        "runstate-lab-course/README.md",
+        "runstate-lab-course/catalogue.toml",
+        "runstate-lab-course/exercises/01_greeting/01_greeting.ipynb",
+        "runstate-lab-course/notebooks/00_hello.ipynb",
+        "runstate-lab-course/notebooks/01_builds.ipynb",
     ] == zipfile.ZipFile(path).namelist()
 
 
@@ -132,3 +132,39 @@ def test_a_students_folder_cannot_release(tiny: Catalogue, tmp_path: Path) -> No
     tiny.root.joinpath("solutions").rename(tmp_path / "elsewhere")
     with pytest.raises(AskedWrongly, match="holds no solutions"):
         release(tiny, tmp_path)
+
+
+PROJECT = """
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "runstate-lab"
+version = "7.0"
+requires-python = ">=3.11"
+
+[tool.hatch.build.targets.wheel]
+include = ["catalogue.toml"]
+"""
+
+
+def test_the_wheel_lies_in_the_bundle_and_the_page_installs_it(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
+    """No index is needed: the very wheel that was searched for secrets is there."""
+    (tiny.root / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    bundle = zipfile.ZipFile(release(tiny, tmp_path / "out"))
+    wheel = "runstate_lab-7.0-py3-none-any.whl"
+
+    assert f"runstate-lab-course/{wheel}" in bundle.namelist()
+    page = bundle.read("runstate-lab-course/README.md").decode()
+    assert f"2. `pip install ./{wheel}` (Python 3.11 or newer; once)." in page
+    inside = wheel_files(bundle.read(f"runstate-lab-course/{wheel}"))
+    assert (tiny.root / "catalogue.toml").read_bytes() == inside["catalogue.toml"]
+
+
+def test_without_a_wheel_the_page_promises_no_index(tiny: Catalogue) -> None:
+    """No index has the package, so the page sends nobody there."""
+
+    assert "pip install" not in bundle_files(tiny)["README.md"].decode()

@@ -1,8 +1,7 @@
 """The student bundle, and the refusal of a leaky one.
 
-A bundle is a zip of catalogue, lessons, exercises and a page for students. No
-line of a held-back check or of a solution may stand in it, nor in the wheel;
-a line of fewer than 30 characters, an import, a comment or a text is no secret,
+A bundle is a zip of one folder: catalogue, lessons, exercises, the wheel and a
+page for students. No line of a held-back check or of a solution may stand in it; a line of fewer than 30 characters, an import, a comment or a text is no secret,
 nor is one that a lesson or the library itself shows.
 """
 
@@ -31,7 +30,7 @@ PAGE = """\
 # {title}
 
 1. Unpack this folder anywhere and open a terminal in it.
-2. `pip install runstate-lab` (Python 3.11 or newer; once).
+2. {install} (Python 3.11 or newer; once).
 3. `runstate-lab lab` opens the first lesson in JupyterLab.
 
 | lesson | minutes |
@@ -56,7 +55,7 @@ def release(catalogue: Catalogue, out: Path) -> Path:
     files = examine(catalogue)
     out.mkdir(parents=True, exist_ok=True)
     path = out / BUNDLE
-    path.write_bytes(zipped(files))
+    path.write_bytes(zipped({f"{path.stem}/{name}": files[name] for name in files}))
     return path
 
 
@@ -66,9 +65,11 @@ def examine(catalogue: Catalogue) -> dict[str, bytes]:
     files, secrets = bundle_files(catalogue), secret_lines(catalogue)
     faults = list(leaks(files, secrets))
     if (catalogue.root / "pyproject.toml").exists():
-        faults += leaks(wheel_files(catalogue.root), secrets, inside="wheel")
+        wheel, content = built_wheel(catalogue.root)
+        faults += leaks(wheel_files(content), secrets, inside="wheel")
+        files |= {wheel: content, "README.md": student_page(catalogue, wheel=wheel).encode()}
     raise_any(faults)
-    return files
+    return dict(sorted(files.items()))
 
 
 def bundle_files(catalogue: Catalogue) -> dict[str, bytes]:
@@ -88,15 +89,19 @@ def bundle_files(catalogue: Catalogue) -> dict[str, bytes]:
     return dict(sorted(files.items()))
 
 
-def student_page(catalogue: Catalogue) -> str:
-    """The page that a student reads first."""
+def student_page(catalogue: Catalogue, *, wheel: str = "") -> str:
+    """The page that a student reads first; the wheel lies beside it."""
+    install = f"`pip install ./{wheel}`" if wheel else "Install runstate-lab as you were told"
     lessons = [f"| {each.number} {each.title} | {each.minutes} |" for each in catalogue.lessons]
     exercises = [
         f"| {each.number} {each.title} | {each.points} | `runstate-lab check {each.number}` |"
         for each in catalogue.exercises
     ]
     return PAGE.format(
-        title=catalogue.title, lessons="\n".join(lessons), exercises="\n".join(exercises)
+        title=catalogue.title,
+        install=install,
+        lessons="\n".join(lessons),
+        exercises="\n".join(exercises),
     )
 
 
@@ -164,8 +169,8 @@ def leaks(
                     break
 
 
-def wheel_files(root: Path) -> dict[str, bytes]:
-    """The files of the wheel, built from this checkout."""
+def built_wheel(root: Path) -> tuple[str, bytes]:
+    """Name and bytes of the wheel, built from this checkout."""
     with tempfile.TemporaryDirectory(prefix="runstate-wheel-") as folder:
         made = subprocess.run(
             [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder],
@@ -177,8 +182,13 @@ def wheel_files(root: Path) -> dict[str, bytes]:
         if made.returncode:
             raise CourseFault(f"the wheel cannot be built:\n{made.stdout}{made.stderr}")
         (path,) = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist()}
+        return path.name, path.read_bytes()
+
+
+def wheel_files(wheel: bytes) -> dict[str, bytes]:
+    """The files inside a wheel."""
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _require_solutions(catalogue: Catalogue) -> None:
