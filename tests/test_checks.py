@@ -141,3 +141,29 @@ def test_a_missing_notebook_is_asked_wrongly(tiny: Catalogue, tmp_path: Path) ->
     (tiny.root / tiny.exercise("01").notebook).unlink()
     with pytest.raises(AskedWrongly, match="01_greeting.ipynb"):
         check("01", folder=tiny.root)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"cells": 5, "nbformat": 4}',
+        '{"cells": [3]}',
+        '{"cells": [{"metadata": 3}]}',
+        '{"cells": [{"source": 3}]}',
+        "\xff",
+    ],
+)
+def test_what_only_looks_like_a_notebook_is_refused(text: str, tiny: Catalogue) -> None:
+    """Nothing of the file's structure is believed."""
+    (tiny.root / tiny.exercise("01").notebook).write_bytes(text.encode("latin-1"))
+    with pytest.raises(CourseFault, match="this is no notebook: "):
+        check("01", folder=tiny.root)
+
+
+def test_a_folder_in_the_notebooks_place_is_called_so(tiny: Catalogue) -> None:
+    """The sentence says what stands there."""
+    path = tiny.root / tiny.exercise("01").notebook
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(CourseFault, match="a folder stands in the notebook's place"):
+        check("01", folder=tiny.root)

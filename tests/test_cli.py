@@ -15,6 +15,7 @@ from runstate_lab.cli import laboratory, main, talk
 from runstate_lab.cli.laboratory import config_path, jupyter_command
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
+from runstate_lab.course.progress import progress_of
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +72,9 @@ def test_check_of_a_solution_exits_with_0_and_is_remembered(tiny: Catalogue) -> 
         ("nonsense",),
         ("grade",),
         ("lab", "--port", "x"),
+        ("submit", "01", "--to", ""),
+        ("submit", "01", "--as", ""),
+        ("submit", "01", "--to", "no such folder"),
     ],
     ids=" ".join,
 )
@@ -249,3 +253,133 @@ def test_colour_is_left_out_where_nobody_sees_it(tiny: Catalogue) -> None:
     """Not a terminal: the words alone."""
 
     assert "\x1b" not in run(tiny, "check", "01").stdout
+
+
+def test_what_the_system_refuses_exits_with_2_and_names_the_path(tiny: Catalogue) -> None:
+    """One line with the system's words, a hint, and no traceback."""
+    shutil.rmtree(tiny.root / ".runstate", ignore_errors=True)
+    (tiny.root / ".runstate").write_text("in the way", encoding="utf-8")
+    seen = run(tiny, "hint", "01.1")
+
+    assert 2 == seen.exit_code
+    found, hint = seen.stderr.splitlines()
+    assert found == f"{tiny.root / '.runstate' / 'progress.json'}: Not a directory"
+    assert hint == "hint: a file stands where a folder should be: move it away"
+
+
+def test_a_name_that_is_too_long_is_not_the_kits_fault(tiny: Catalogue, tmp_path: Path) -> None:
+    """The system's words, and what to do."""
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "a" * 300)
+
+    assert 2 == seen.exit_code
+    assert "hint: give a shorter name" in seen.stderr
+    assert "Traceback" not in seen.stderr
+
+
+def test_a_hand_in_folder_is_made_on_request(tiny: Catalogue, tmp_path: Path) -> None:
+    """A misspelled folder is refused; `--make` says that it is meant."""
+    box = str(tmp_path / "box")
+    refused = run(tiny, "submit", "01", "--to", box, "--as", "ada")
+    made = run(tiny, "submit", "01", "--to", box, "--as", "ada", "--make")
+
+    assert (2, 0) == (refused.exit_code, made.exit_code)
+    assert "--make makes it" in refused.stderr
+    assert "warning: exercises/01_greeting/01_greeting.ipynb holds only the stubs" in made.stderr
+
+
+def test_a_hand_in_is_not_called_failed_where_only_progress_is(
+    tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is handed in, the receipt is printed, and the missing note is said."""
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("RUNSTATE_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "ada")
+
+    assert 0 == seen.exit_code
+    assert seen.stdout.strip().endswith("01_greeting.ipynb")
+    assert "`runstate-lab progress` will not know of it" in seen.stderr
+
+
+def test_progress_tells_predictions_reveals_and_later_changes(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
+    """A reveal is no prediction; a notebook changed after the hand-in is named."""
+    book = progress_of(tiny.root)
+    book.record("predictions", "01.1", {"revealed": False})
+    book.record("predictions", "01.2", {"revealed": True})
+    run(tiny, "hint", "01.1")
+    run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "ada")
+    handed = run(tiny, "progress").stdout.splitlines()
+    exercise = tiny.exercise("01")
+    (tiny.root / exercise.notebook).write_bytes((tiny.root / exercise.solved).read_bytes())
+    changed = run(tiny, "progress").stdout.splitlines()
+
+    assert [
+        "1 prediction made, 1 opened without one",
+        "01_greeting  not checked yet, 1 hint, handed in",
+    ] == handed
+    assert f"{handed[1]}; the saved notebook was changed since" == changed[1]
+
+
+def test_a_reset_clears_what_was_checked(tiny: Catalogue) -> None:
+    """The fresh stub holds nothing, whatever held before."""
+    exercise = tiny.exercise("01")
+    (tiny.root / exercise.notebook).write_bytes((tiny.root / exercise.solved).read_bytes())
+    run(tiny, "check", "01")
+    run(tiny, "reset", "01")
+
+    assert "01_greeting  not checked yet" == run(tiny, "progress").stdout.splitlines()[1]
+
+
+@pytest.mark.parametrize("verb", ["reset", "submit"])
+def test_a_course_far_away_is_named_and_not_changed(
+    verb: str, tiny: Catalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking is said on stderr; reset and submit want the folder named."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr(catalogue, "find_root", lambda: tiny.root)
+    looked = CliRunner().invoke(main, ["progress"])
+    refused = CliRunner().invoke(main, [verb, "01"])
+
+    assert (0, 2) == (looked.exit_code, refused.exit_code)
+    assert f"course folder: {tiny.root}\n" == looked.stderr
+    assert f"name it: runstate-lab --course {tiny.root} {verb}" in refused.stderr
+    assert not (tiny.root / "hand_in").exists()
+
+
+def test_in_the_course_its_folder_goes_without_saying(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also below its root."""
+    monkeypatch.chdir(tiny.root / "notebooks")
+
+    assert "" == CliRunner().invoke(main, ["progress"]).stderr
+
+
+@pytest.mark.parametrize("verb", ["build", "verify"])
+def test_authors_verbs_want_masters(verb: str, tiny: Catalogue) -> None:
+    """An installed kit and a student's folder have none."""
+    shutil.rmtree(tiny.root / "solutions")
+    shutil.rmtree(tiny.root / "notebooks" / "src")
+    seen = run(tiny, verb)
+
+    assert 2 == seen.exit_code
+    assert f"{verb} is for authors, in a checkout" in seen.stderr
+
+
+def test_refusals_say_what_to_do(tiny: Catalogue, tmp_path: Path) -> None:
+    """Known numbers, the fresh copy, the course folder, what a port is, the last hint."""
+    unknown = run(tiny, "check", "4")
+    nowhere = CliRunner().invoke(main, ["--course", str(tmp_path / "none"), "progress"])
+    port = run(tiny, "lab", "--port", "abc")
+    hints = [run(tiny, "hint", "01.1").stderr for _ in range(4)]
+    (tiny.root / tiny.exercise("01").notebook).unlink()
+    missing = run(tiny, "check", "01")
+
+    assert unknown.stderr == "there is no exercise '4'\nhint: known: 01\n"
+    assert "hint: runstate-lab reset 01" in missing.stderr
+    assert "\nhint: name the folder" in nowhere.stderr
+    assert "'abc' is no port: a port is a number from 0 to 65535" in port.stderr
+    last = "That was the last hint. After an attempt: runstate-lab solution 01.1\n"
+    assert ["", "", "", last] == hints

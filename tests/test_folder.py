@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly
-from runstate_lab.course.folder import digest, reset, set_up, submit
+from runstate_lab.course.folder import digest, doubt, reset, set_up, submit
 
 
 @pytest.fixture
@@ -106,3 +107,74 @@ def test_a_broken_notebook_is_not_handed_in(tiny: Catalogue, tmp_path: Path) -> 
         submit(tiny, tiny.exercise("01"), student="ada", to=tmp_path / "box")
 
     assert not (tmp_path / "box").exists()
+
+
+def test_another_hand_in_is_set_aside_not_overwritten(tiny: Catalogue, tmp_path: Path) -> None:
+    """Both copies are there, and the receipt says where the earlier one went."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    first = path.read_bytes()
+    submit(tiny, exercise, student="ada", to=tmp_path / "box")
+    again = submit(tiny, exercise, student="ada", to=tmp_path / "box")
+    path.write_bytes((tiny.root / exercise.solved).read_bytes())
+    changed = submit(tiny, exercise, student="ada", to=tmp_path / "box")
+    aside = tmp_path / "box" / "ada" / "01_greeting-1.ipynb"
+
+    assert ("", str(aside)) == (again.set_aside, changed.set_aside)
+    assert first == aside.read_bytes()
+    assert path.read_bytes() == (tmp_path / "box" / "ada" / "01_greeting.ipynb").read_bytes()
+    kept = tiny.root / ".runstate" / "receipts" / "01_greeting.json"
+    assert str(aside) == json.loads(kept.read_text(encoding="utf-8"))["set_aside"]
+
+
+def test_where_no_receipt_can_be_kept_nothing_is_handed_in(tiny: Catalogue, tmp_path: Path) -> None:
+    """What fails, fails before the copy is in its place."""
+    (tiny.root / ".runstate").mkdir(exist_ok=True)
+    (tiny.root / ".runstate" / "receipts").write_text("in the way", encoding="utf-8")
+    with pytest.raises(FileExistsError):
+        submit(tiny, tiny.exercise("01"), student="ada", to=tmp_path / "box")
+
+    assert not (tmp_path / "box").exists()
+
+
+def test_where_no_copy_can_be_made_no_receipt_is_left(tiny: Catalogue, tmp_path: Path) -> None:
+    """A receipt without its copy would be a lie."""
+    (tmp_path / "box").write_text("in the way", encoding="utf-8")
+    with pytest.raises(OSError, match="box"):
+        submit(tiny, tiny.exercise("01"), student="ada", to=tmp_path / "box")
+
+    assert [] == list((tiny.root / ".runstate" / "receipts").iterdir())
+
+
+def test_stubs_and_empty_notebooks_are_doubted(tiny: Catalogue) -> None:
+    """Only a changed answer raises no doubt."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    untouched = doubt(tiny, exercise)
+    path.write_bytes((tiny.root / exercise.solved).read_bytes())
+    solved = doubt(tiny, exercise)
+    path.write_text('{"cells": [], "nbformat": 4}', encoding="utf-8")
+
+    assert f"{exercise.notebook} holds only the stubs: no answer was changed" == untouched
+    assert "" == solved
+    assert f"{exercise.notebook} holds no answers" == doubt(tiny, exercise)
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["notebook", "its folder"])
+def test_a_reset_sets_aside_whatever_stands_in_the_way(whole: bool, tiny: Catalogue) -> None:
+    """A folder in the notebook's place, and a file in its folder's place, are kept."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    fresh = path.read_bytes()
+    path.unlink()
+    if whole:
+        shutil.rmtree(path.parent)
+        path.parent.write_text("mine", encoding="utf-8")
+    else:
+        path.mkdir()
+        (path / "note").write_text("mine", encoding="utf-8")
+    kept = reset(tiny, exercise)
+
+    assert fresh == path.read_bytes()
+    assert kept is not None
+    assert "mine" == (kept if whole else kept / "note").read_text(encoding="utf-8")

@@ -149,3 +149,41 @@ def test_a_locked_board_cannot_be_played_from_python() -> None:
     """The plain call is refused with what to do."""
     with pytest.raises(Sealed, match='call reveal\\("98.2"\\)'):
         locked("98.2", Scheduler).play("ABABAB")
+
+
+def test_where_nothing_can_be_written_a_prediction_is_kept_for_the_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The board opens, the form says that the file has nothing, and no fault is shown."""
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("RUNSTATE_PROGRESS", str(tmp_path / "file" / "progress.json"))
+    board = locked("98.2", Scheduler)
+    box = predict("98.2")
+    box._heard(box, {"id": "98.2", "letters": "a", "why": "each writes its own"}, [])
+
+    assert ("", "") == (box.fault, board.sealed)
+    assert box.replies["98.2"]["more"][-1].startswith("Kept for this session only: ")
+    assert "You said: both" in predict("98.2").replies["98.2"]["said"]
+    assert "Prediction 98.2 is open already." == reveal("98.2")
+
+
+def test_a_reveal_that_cannot_be_written_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It opens all the same, for this session."""
+    (tmp_path / "other").write_text("no folder", encoding="utf-8")
+    monkeypatch.setenv("RUNSTATE_PROGRESS", str(tmp_path / "other" / "progress.json"))
+    board = locked("98.2", Scheduler)
+    said = reveal("98.2")
+
+    assert "" == board.sealed
+    assert "Kept for this session only: " in said
+    assert "recorded" not in said
+
+
+def test_an_unknown_prediction_is_not_revealed() -> None:
+    """The known ones are named, and nothing is recorded."""
+    with pytest.raises(AskedWrongly, match="there is no prediction 'zz'\nhint: known: .*98.2"):
+        reveal("zz")
+
+    assert {} == progress_of().section("predictions")

@@ -125,3 +125,16 @@ def test_without_a_course_around_progress_is_in_memory(
     monkeypatch.chdir(tmp_path)
 
     assert None is progress_path()
+
+
+def test_what_is_forgotten_leaves_the_rest(tmp_path: Path) -> None:
+    """One entry goes; forgetting what is not there writes nothing."""
+    book = Progress(tmp_path / "progress.json")
+    book.forget("checks", "04")
+    assert not (tmp_path / "progress.json").exists()
+
+    book.record("checks", "04", {"attempts": 1})
+    book.record("checks", "03", {"attempts": 2})
+    book.forget("checks", "04")
+
+    assert {"03": {"attempts": 2}} == book.section("checks")

@@ -7,13 +7,14 @@ Exit codes: 0 all held, 1 something checked did not hold, 2 asked wrongly,
 
 from __future__ import annotations
 
+import errno
 import traceback
 from pathlib import Path
 
 import click
 
 from runstate_lab.cli.talk import Asked, say
-from runstate_lab.course.faults import CourseFault
+from runstate_lab.course.faults import AskedWrongly, CourseFault, unusable
 
 KIT_FAILED = 3
 
@@ -30,6 +31,11 @@ class Verbs(click.Group):
         except CourseFault as fault:
             say(str(fault))
             ctx.exit(fault.exit_code)
+        except OSError as error:
+            if error.errno == errno.EPIPE:
+                raise
+            say(str(unusable(error)))
+            ctx.exit(AskedWrongly.exit_code)
         # The end of the line: whatever comes here is the kit's own fault.
         except Exception:
             say(traceback.format_exc())

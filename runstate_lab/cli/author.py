@@ -24,7 +24,7 @@ def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:
     from runstate_lab.course.build import build as build_notebooks
     from runstate_lab.course.build import targets
 
-    catalogue = asked.catalogue
+    catalogue = asked.authors_catalogue("build")
     total = len(targets(catalogue, names))
     with Progress(console=talk(), transient=True) as bar:
         task = bar.add_task("checking" if check else "building", total=total)
@@ -42,7 +42,7 @@ def verify(ctx: click.Context, jobs: int) -> None:
     from runstate_lab.course.verify import verify as prove
     from runstate_lab.grading.runner import grade
 
-    faults = prove(ctx.obj.catalogue, grade=grade, say=tell, jobs=jobs)
+    faults = prove(ctx.obj.authors_catalogue("verify"), grade=grade, say=tell, jobs=jobs)
     for fault in faults:
         say(str(fault))
     ctx.exit(1 if faults else 0)

@@ -31,8 +31,26 @@ SETTINGS = {
 }
 
 
+class Port(click.ParamType):
+    """A port, or the sentence that says what one is."""
+
+    name = "port"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """The number."""
+        try:
+            number = int(str(value))
+        except ValueError:
+            number = -1
+        if not 0 <= number <= 65535:
+            self.fail(f"{value!r} is no port: a port is a number from 0 to 65535, such as 8889.")
+        return number
+
+
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})
-@click.option("--port", type=click.IntRange(0, 65535), help="The port; else Jupyter chooses one.")
+@click.option("--port", type=Port(), help="The port; else Jupyter chooses one.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
 def lab(asked: Asked, port: int | None, arguments: tuple[str, ...]) -> None:

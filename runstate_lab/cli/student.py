@@ -13,7 +13,7 @@ from runstate_lab.cli.laboratory import lab
 from runstate_lab.cli.talk import Asked, say, tell, tell_report
 from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly
-from runstate_lab.course.progress import Progress, progress_of
+from runstate_lab.course.progress import Entry, Progress, progress_of
 
 NOT_HELD = 1
 
@@ -29,15 +29,15 @@ def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
     course = ctx.obj.own_catalogue
     wanted = course.exercise(exercise)
     report = check_notebook(wanted, course.root / wanted.notebook)
-    book = progress_of(course.root)
-    attempts = (book.entry("checks", wanted.number) or {}).get("attempts", 0) + 1
     held = [task.id for task in wanted.tasks if report.task_held(task.id)]
-    book.record("checks", wanted.number, {"attempts": attempts, "held": held})
     if as_json:
         outcomes = [asdict(outcome) for outcome in report.outcomes]
         tell(json.dumps({"exercise": wanted.name, "held": held, "checks": outcomes}, indent=1))
     else:
         tell_report(str(report))
+    book = progress_of(course.root)
+    attempts = (book.entry("checks", wanted.number) or {}).get("attempts", 0) + 1
+    book.record("checks", wanted.number, {"attempts": attempts, "held": held})
     ctx.exit(0 if report.held else NOT_HELD)
 
 
@@ -49,10 +49,13 @@ def hint(asked: Asked, task: str) -> None:
     course = asked.own_catalogue
     wanted = course.exercise(task).task(task)
     book = progress_of(course.root)
-    shown = min((book.entry("hints", task) or {}).get("shown", 0) + 1, len(wanted.hints))
-    book.record("hints", task, {"shown": shown})
+    before = (book.entry("hints", task) or {}).get("shown", 0)
+    shown = min(before + 1, len(wanted.hints))
     for number, words in enumerate(wanted.hints[:shown], start=1):
         tell(f"hint {number} of {len(wanted.hints)}: {words}")
+    if before == shown:
+        say(f"That was the last hint. After an attempt: runstate-lab solution {task}")
+    book.record("hints", task, {"shown": shown})
 
 
 @click.command()
@@ -81,30 +84,40 @@ def reset(asked: Asked, exercise: str) -> None:
     """Begin EXERCISE (04) anew; the old notebook is kept."""
     from runstate_lab.course.folder import reset as begin_anew
 
-    course = asked.own_catalogue
+    course = asked.catalogue_to_change("reset")
     wanted = course.exercise(exercise)
     kept = begin_anew(course, wanted)
     say(f"{wanted.notebook} is as it was in the beginning.")
-    say(f"Your notebook is kept: {kept}" if kept else "There was nothing of yours to keep.")
+    say(f"What stood there is kept: {kept}" if kept else "There was nothing of yours to keep.")
+    progress_of(course.root).forget("checks", wanted.number)
 
 
 @click.command()
 @click.argument("exercise")
-@click.option("--to", type=click.Path(file_okay=False, path_type=Path), help="The hand-in folder.")
+@click.option("--to", type=click.Path(file_okay=False), help="The hand-in folder.")
+@click.option("--make", is_flag=True, help="Make that folder where it does not exist.")
 @click.option("--as", "student", help="Your name in the hand-in folder; else your login.")
 @click.pass_obj
-def submit(asked: Asked, exercise: str, to: Path | None, student: str | None) -> None:
+def submit(asked: Asked, exercise: str, to: str | None, make: bool, student: str | None) -> None:
     """Hand in EXERCISE (04) as it is saved; prints the receipt."""
+    from runstate_lab.course.folder import doubt
     from runstate_lab.course.folder import submit as hand_in
 
-    course = asked.own_catalogue
+    course = asked.catalogue_to_change("submit")
     wanted = course.exercise(exercise)
-    receipt = hand_in(
-        course, wanted, student=student or getpass.getuser(), to=to or course.root / "hand_in"
-    )
-    progress_of(course.root).record("hand_ins", wanted.number, asdict(receipt))
+    folder = course.root / "hand_in" if to is None else _hand_in_folder(to, make=make)
+    doubtful = doubt(course, wanted)
+    receipt = hand_in(course, wanted, student=_login() if student is None else student, to=folder)
     tell(f"{receipt.sha256}  {receipt.path}")
     say(f"Handed in as {receipt.student}. Only what was saved is in it.")
+    if doubtful:
+        say(f"warning: {doubtful}")
+    if receipt.set_aside:
+        say(f"What was handed in before is kept: {receipt.set_aside}")
+    try:
+        progress_of(course.root).record("hand_ins", wanted.number, asdict(receipt))
+    except OSError as error:
+        say(f"`runstate-lab progress` will not know of it: {error}")
 
 
 @click.command()
@@ -113,24 +126,57 @@ def submit(asked: Asked, exercise: str, to: Path | None, student: str | None) ->
 def progress(asked: Asked, as_json: bool) -> None:
     """What you have done so far, exercise by exercise."""
     course = asked.own_catalogue
-    rows = [_row(exercise, progress_of(course.root)) for exercise in course.exercises]
+    rows = [_row(course, exercise) for exercise in course.exercises]
     if as_json:
         tell(json.dumps(rows, indent=1))
         return
-    predictions = progress_of(course.root).section("predictions")
-    tell(f"{len(predictions)} predictions made")
+    tell(_predictions(progress_of(course.root)))
     for row in rows:
         checked = (
             f"{row['tasks_held']} of {row['tasks']} tasks held"
             if row["attempts"]
             else "not checked yet"
         )
-        hints = f", {row['hints']} hints" if row["hints"] else ""
+        hints = f", {row['hints']} hint{'' if row['hints'] == 1 else 's'}" if row["hints"] else ""
         handed = ", handed in" if row["handed_in"] else ""
-        tell(f"{row['exercise']}  {checked}{hints}{handed}")
+        changed = "; the saved notebook was changed since" if row["changed_since"] else ""
+        tell(f"{row['exercise']}  {checked}{hints}{handed}{changed}")
 
 
-def _row(exercise: Exercise, book: Progress) -> dict[str, object]:
+def _predictions(book: Progress) -> str:
+    made = book.section("predictions").values()
+    revealed = sum(bool(entry.get("revealed")) for entry in made)
+    count = len(made) - revealed
+    without = f", {revealed} opened without one" if revealed else ""
+    return f"{count} prediction{'' if count == 1 else 's'} made{without}"
+
+
+def _changed_since(path: Path, handed: Entry | None) -> bool:
+    from runstate_lab.course.folder import digest
+
+    return bool(handed and path.is_file() and digest(path) != handed.get("sha256"))
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        raise AskedWrongly(
+            "this machine knows no login of yours", hint="--as ada.lovelace"
+        ) from None
+
+
+def _hand_in_folder(to: str, *, make: bool) -> Path:
+    if not to.strip():
+        raise AskedWrongly("--to names no folder", hint="--to FOLDER, or leave --to out")
+    if not make and not Path(to).is_dir():
+        raise AskedWrongly(f"there is no folder {to}", hint="look at its name; --make makes it")
+    return Path(to)
+
+
+def _row(course: Catalogue, exercise: Exercise) -> dict[str, object]:
+    book = progress_of(course.root)
+    handed = book.entry("hand_ins", exercise.number)
     checked = book.entry("checks", exercise.number) or {}
     hints = (book.entry("hints", task.id) or {} for task in exercise.tasks)
     return {
@@ -139,7 +185,8 @@ def _row(exercise: Exercise, book: Progress) -> dict[str, object]:
         "tasks_held": len(checked.get("held", ())),
         "attempts": checked.get("attempts", 0),
         "hints": sum(entry.get("shown", 0) for entry in hints),
-        "handed_in": book.entry("hand_ins", exercise.number) is not None,
+        "handed_in": handed is not None,
+        "changed_since": _changed_since(course.root / exercise.notebook, handed),
     }
 
 

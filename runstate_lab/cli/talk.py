@@ -29,9 +29,39 @@ class Asked:
         return self.course.resolve() if self.course else catalogue.find_root()
 
     @property
+    def far(self) -> bool:
+        """Whether that folder was neither named nor is around or beside you."""
+        here = Path.cwd().resolve()
+        near = (here, *here.parents, here / catalogue.OWN_COPY)
+        return self.course is None and self.root not in near
+
+    @property
     def catalogue(self) -> Catalogue:
-        """The catalogue of that folder."""
+        """The catalogue of that folder; which it is, is said unless you are in it."""
+        here = Path.cwd().resolve()
+        if self.course is None and self.root not in (here, *here.parents):
+            say(f"course folder: {self.root}")
         return catalogue.load(self.root)
+
+    def authors_catalogue(self, verb: str) -> Catalogue:
+        """The same, where there are masters to work on."""
+        course = self.catalogue
+        if not any((course.root / each.master).exists() for each in course.rows):
+            raise AskedWrongly(
+                f"{verb} is for authors, in a checkout; {course.root} holds no masters",
+                hint="name the checkout: runstate-lab --course DIR " + verb,
+            )
+        return course
+
+    def catalogue_to_change(self, verb: str) -> Catalogue:
+        """Your own one, which must be around or beside you, or named."""
+        course = self.own_catalogue
+        if self.far:
+            raise AskedWrongly(
+                f"{verb} works on your own files, and {course.root} is not where you are",
+                hint=f"go there, or name it: runstate-lab --course {course.root} {verb} ...",
+            )
+        return course
 
     @property
     def own_catalogue(self) -> Catalogue:

@@ -160,6 +160,11 @@ class Catalogue:
         """Whether this is the author's checkout, not a student's folder."""
         return any((self.root / each.master).exists() for each in self.exercises)
 
+    @property
+    def rows(self) -> tuple[Lesson | Exercise, ...]:
+        """Lessons and exercises, each with a master and a notebook."""
+        return (*self.lessons, *self.exercises)
+
     def lesson(self, asked: str) -> Lesson:
         """The lesson of a number or a name."""
         return _find(self.lessons, asked, "lesson")
@@ -194,8 +199,11 @@ def load(root: Path) -> Catalogue:
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
-    except FileNotFoundError:
-        raise AskedWrongly(f"{root} is no course folder: it has no {FILE}") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise AskedWrongly(
+            f"{root} is no course folder: it has no {FILE}",
+            hint="name the folder that runstate-lab lab made, or the unpacked bundle",
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CourseFault(f"cannot be read: {error}", place=Place(path)) from None
     faults = list(_faults(table, path, text))
@@ -248,7 +256,7 @@ def _find(rows: tuple[Any, ...], asked: str, noun: str) -> Any:
     for row in rows:
         if asked in (row.name, row.number):
             return row
-    known = ", ".join(row.name for row in rows) or "none"
+    known = ", ".join(row.number for row in rows) or "none"
     raise AskedWrongly(f"there is no {noun} {asked!r}", hint=f"known: {known}")
 
 

@@ -21,7 +21,8 @@ from typing import Any
 
 from runstate_lab.course import catalogue as catalogues
 from runstate_lab.course.catalogue import Exercise
-from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.saved import marks_of, read_notebook, source_of
 
 SECONDS = 20
 RUN = ("given", "answer", "check")
@@ -120,18 +121,13 @@ def check(asked: str, *, folder: Path | None = None) -> Report:
 def check_notebook(exercise: Exercise, path: Path, *, seconds: float = SECONDS) -> Report:
     """The report for one notebook file."""
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        cells = notebook["cells"]
+        notebook = read_notebook(path, exercise)
     except FileNotFoundError:
         raise AskedWrongly(
-            f"there is no {path}", hint="runstate-lab lab sets the course up"
+            f"there is no {path}",
+            hint=f"runstate-lab reset {exercise.number} puts a fresh one there",
         ) from None
-    except (ValueError, KeyError, TypeError) as error:
-        found = f"this is no notebook: {error!r}"
-        raise CourseFault(
-            found, place=Place(path), hint=f"runstate-lab reset {exercise.number}"
-        ) from None
-    return check_cells(exercise, cells, held_back=_held_back(notebook), seconds=seconds)
+    return check_cells(exercise, notebook["cells"], held_back=_held_back(notebook), seconds=seconds)
 
 
 def check_cells(
@@ -144,7 +140,7 @@ def check_cells(
     """The report for the cells of a notebook, run in a process of their own."""
     planned = [
         {**{key: str(marks[key]) for key in KEPT if key in marks}, "source": source}
-        for marks, source in map(_marks_and_source, cells)
+        for marks, source in ((marks_of(cell), source_of(cell)) for cell in cells)
         if marks.get("role") in RUN
     ]
     for number, cell in enumerate(planned, start=1):
@@ -260,13 +256,9 @@ def _words(fault: Mapping[str, str]) -> str:
     return f"{kind}: {message}" if kind else message
 
 
-def _marks_and_source(cell: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    source = cell.get("source", "")
-    source = source if isinstance(source, str) else "".join(source)
-    marks = cell.get("metadata", {}).get("runstate", {})
-    return (marks if cell.get("cell_type") == "code" else {}), source
-
-
 def _held_back(notebook: Mapping[str, Any]) -> int:
-    number = notebook.get("metadata", {}).get("runstate", {}).get("held_back", 0)
+    try:
+        number = notebook["metadata"]["runstate"]["held_back"]
+    except (KeyError, TypeError, IndexError):
+        return 0
     return number if isinstance(number, int) else 0

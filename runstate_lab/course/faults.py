@@ -6,8 +6,22 @@ Refusals of the kernel are not here: they are `runstate_lab.errors`.
 
 from __future__ import annotations
 
+import errno
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+CURES: Mapping[int, str] = {
+    errno.EACCES: "make it writable for you, or work in a copy of the folder",
+    errno.EPERM: "make it writable for you, or work in a copy of the folder",
+    errno.EROFS: "work in a copy of the folder that you can write to",
+    errno.ENOSPC: "make room on the disk, then try again",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.ENOTDIR: "a file stands where a folder should be: move it away",
+    errno.EEXIST: "a file stands where a folder should be: move it away",
+    errno.EISDIR: "a folder stands where a file should be: move it away",
+    errno.ENOENT: "look whether the path is right",
+}
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,19 @@ class AskedWrongly(CourseFault):
     """The question itself cannot be answered; exit code 2."""
 
     exit_code = 2
+
+
+def unusable(error: OSError) -> AskedWrongly:
+    """The fault of a path that the system refused, in the system's words.
+
+    >>> print(unusable(PermissionError(13, "Permission denied", "mine.ipynb")))
+    mine.ipynb: Permission denied
+    hint: make it writable for you, or work in a copy of the folder
+    """
+    path = error.filename2 if error.filename2 is not None else error.filename
+    place = None if path is None else Place(Path(str(path)))
+    cure = CURES.get(error.errno or 0, "look at the path, then try again")
+    return AskedWrongly(error.strerror or str(error), place=place, hint=cure)
 
 
 class Faults(CourseFault):

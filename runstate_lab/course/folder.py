@@ -6,16 +6,19 @@ the learner has changed is never overwritten, and a reset keeps the old one.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from runstate_lab.course.build import render, targets
 from runstate_lab.course.catalogue import FILE, Catalogue, Exercise
-from runstate_lab.course.faults import AskedWrongly, Place
+from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
+from runstate_lab.course.saved import Notebook, answers_in, notebook_of, read_notebook
 
 KIT = Path(__file__).resolve().parents[1] / "_course"
 DELIVERED = Path(".runstate", "delivered.json")
@@ -25,12 +28,13 @@ RECEIPTS = Path(".runstate", "receipts")
 
 @dataclass(frozen=True)
 class Receipt:
-    """Proof of what was handed in: who, what, and the digest of its bytes."""
+    """Proof of what was handed in; `set_aside` is where an earlier copy went."""
 
     student: str
     exercise: str
     sha256: str
     path: str
+    set_aside: str = ""
 
 
 def set_up(kit: Path, folder: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
@@ -59,44 +63,63 @@ def reset(catalogue: Catalogue, exercise: Exercise) -> Path | None:
     """Where the old notebook is kept; None where there was none to keep."""
     fresh = _fresh(catalogue, exercise)
     path = catalogue.root / exercise.notebook
+    in_the_way = path.parent if path.parent.exists() and not path.parent.is_dir() else path
     kept = None
-    if path.exists() and path.read_bytes() != fresh:
+    if in_the_way.is_dir() or (in_the_way.exists() and in_the_way.read_bytes() != fresh):
         folder = catalogue.root / KEPT
         folder.mkdir(parents=True, exist_ok=True)
-        kept = next(
-            candidate
-            for number in range(1, 10_000)
-            if not (candidate := folder / f"{exercise.name}-{number}.ipynb").exists()
-        )
-        shutil.copyfile(path, kept)
+        kept = _free(folder / f"{exercise.name}.ipynb")
+        if in_the_way is path and path.is_file():
+            shutil.copyfile(path, kept)
+        else:
+            in_the_way.rename(kept)
     path.parent.mkdir(parents=True, exist_ok=True)
     replace(path, fresh)
     return kept
 
 
 def submit(catalogue: Catalogue, exercise: Exercise, *, student: str, to: Path) -> Receipt:
-    """The receipt for the copy in the hand-in folder; the learner keeps one too."""
-    path = catalogue.root / exercise.notebook
-    if not path.exists():
-        raise AskedWrongly("there is no such notebook to hand in", place=Place(exercise.notebook))
+    """The receipt for the copy in the hand-in folder; the learner keeps one too.
+
+    Both are written beside their places first: nothing that can fail is left
+    for the time after the copy is in its place.
+    """
+    content = _to_hand_in(catalogue, exercise)
     if not student.strip() or student != Path(student).name or student.startswith("."):
         raise AskedWrongly(f"{student!r} cannot be the name of a folder", hint="--as ada.lovelace")
-    content = path.read_bytes()
-    try:
-        json.loads(content)["cells"]
-    except (ValueError, KeyError, TypeError):
-        hint = f"open it in JupyterLab and save it, or: runstate-lab reset {exercise.number}"
-        raise AskedWrongly(
-            "this is no notebook", place=Place(exercise.notebook), hint=hint
-        ) from None
     target = to / student / f"{exercise.name}.ipynb"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    replace(target, content)
-    receipt = Receipt(student, exercise.name, hashlib.sha256(content).hexdigest(), str(target))
     record = catalogue.root / RECEIPTS / f"{exercise.name}.json"
-    record.parent.mkdir(parents=True, exist_ok=True)
-    replace(record, (json.dumps(vars(receipt), indent=1) + "\n").encode())
+    for folder in (record.parent, target.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    same = target.is_file() and target.read_bytes() == content
+    aside = _free(target) if os.path.lexists(target) and not same else None
+    receipt = Receipt(
+        student,
+        exercise.name,
+        hashlib.sha256(content).hexdigest(),
+        str(target),
+        str(aside or ""),
+    )
+    if record.is_dir():
+        record.rename(_free(record))
+    with drafted(record, (json.dumps(vars(receipt), indent=1) + "\n").encode()):
+        with drafted(target, content):
+            if aside:
+                target.rename(aside)
     return receipt
+
+
+def doubt(catalogue: Catalogue, exercise: Exercise) -> str:
+    """Why the saved notebook is hardly meant to be handed in; mostly nothing."""
+    answers = answers_in(_saved(catalogue, exercise))
+    if not answers:
+        return f"{exercise.notebook} holds no answers"
+    try:
+        fresh = notebook_of(_fresh(catalogue, exercise), exercise.notebook, exercise)
+    except AskedWrongly:
+        return ""
+    untouched = answers == answers_in(fresh)
+    return f"{exercise.notebook} holds only the stubs: no answer was changed" if untouched else ""
 
 
 def digest(path: Path) -> str:
@@ -106,9 +129,54 @@ def digest(path: Path) -> str:
 
 def replace(path: Path, content: bytes) -> None:
     """The file with that content, whole or not at all."""
+    with drafted(path, content):
+        pass
+
+
+@contextlib.contextmanager
+def drafted(path: Path, content: bytes) -> Iterator[None]:
+    """The content lies beside its place, and comes there when the block is left."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
-    draft.write_bytes(content)
-    os.replace(draft, path)
+    try:
+        try:
+            draft.write_bytes(content)
+        except OSError as error:
+            error.filename = str(path)
+            raise
+        yield
+        os.replace(draft, path)
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
+
+
+def _free(path: Path) -> Path:
+    """The first of name-1, name-2, ... that nothing stands under."""
+    return next(
+        candidate
+        for number in range(1, 10_000)
+        if not os.path.lexists(candidate := path.with_name(f"{path.stem}-{number}{path.suffix}"))
+    )
+
+
+def _saved(catalogue: Catalogue, exercise: Exercise) -> Notebook:
+    return notebook_of(_to_hand_in(catalogue, exercise), exercise.notebook, exercise)
+
+
+def _to_hand_in(catalogue: Catalogue, exercise: Exercise) -> bytes:
+    """The bytes of the saved notebook; what is none is refused."""
+    path = catalogue.root / exercise.notebook
+    if not path.exists():
+        raise AskedWrongly(
+            "there is no such notebook to hand in",
+            place=Place(exercise.notebook),
+            hint=f"runstate-lab reset {exercise.number} puts a fresh one there",
+        )
+    try:
+        read_notebook(path, exercise)
+    except CourseFault as fault:
+        raise AskedWrongly(fault.found, place=Place(exercise.notebook), hint=fault.hint) from None
+    return path.read_bytes()
 
 
 def _fresh(catalogue: Catalogue, exercise: Exercise) -> bytes:

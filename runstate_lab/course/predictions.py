@@ -15,12 +15,18 @@ import contextlib
 import html
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from runstate_lab.course.faults import AskedWrongly
-from runstate_lab.course.progress import progress_of
-from runstate_lab.course.questiontable import LETTERS, Prediction, prediction_of
+from runstate_lab.course.progress import keep, recall
+from runstate_lab.course.questiontable import (
+    LETTERS,
+    Prediction,
+    prediction_ids,
+    prediction_of,
+)
 from runstate_lab.show.form import Form, Item, Reply
 from runstate_lab.show.live import Live, locked_picture, script, style
 
@@ -75,7 +81,7 @@ def predict(
     asked = Prediction(id, question, tuple(choices)) if question else prediction_of(id)
     _ASKED[id] = asked
     item = Item(id, "choice", asked.text, (asked.choices,), why=why, press="Keep this prediction")
-    made = progress_of().entry(SECTION, id)
+    made = recall(SECTION, id)
     replies = {id: _reply(asked, made)} if made else {}
 
     def judge(id: str, letters: str, reason: str) -> Reply:
@@ -87,29 +93,39 @@ def predict(
 def foretell(id: str, letter: str, why: str, *, needs_reason: bool = True) -> Reply:
     """Keep a prediction and open what it guards; a kept one is not changed."""
     asked = _ASKED.get(id) or prediction_of(id)
-    made = progress_of().entry(SECTION, id)
+    made = recall(SECTION, id)
     if made:
         return _reply(asked, made)
     if needs_reason and len(why) < SHORTEST_REASON:
         raise AskedWrongly(f"prediction {id} has no reason yet", hint='give why="..." in one line')
     choice = asked.choices[LETTERS.index(letter)]
     made = {"letter": letter, "choice": choice, "why": why, "revealed": False}
-    progress_of().record(SECTION, id, made)
+    unkept = keep(SECTION, id, made)
     _open(id, choice, why)
-    return _reply(asked, made)
+    reply = _reply(asked, made)
+    return replace(reply, more=(*reply.more, unkept)) if unkept else reply
 
 
 def reveal(id: str) -> str:
     """Open what a prediction guards without predicting; that is recorded.
 
+    >>> box = predict("99.2", "Who wins?", choices=("A", "B"))
     >>> reveal("99.2")
     'Opened without a prediction; that is recorded. Look at the locked cells again.'
+    >>> reveal("zz")
+    Traceback (most recent call last):
+    runstate_lab.course.faults.AskedWrongly: there is no prediction 'zz'
+    hint: known: ...
     """
-    if not progress_of().entry(SECTION, id):
-        progress_of().record(SECTION, id, {"letter": "", "choice": "", "why": "", "revealed": True})
-        _open(id, "", "")
-        return "Opened without a prediction; that is recorded. Look at the locked cells again."
-    return f"Prediction {id} is open already."
+    if recall(SECTION, id):
+        return f"Prediction {id} is open already."
+    _require_known(id)
+    made = {"letter": "", "choice": "", "why": "", "revealed": True}
+    unkept = keep(SECTION, id, made)
+    _open(id, "", "")
+    if unkept:
+        return f"Opened without a prediction. {unkept} Look at the locked cells again."
+    return "Opened without a prediction; that is recorded. Look at the locked cells again."
 
 
 def locked(id: str, make: Callable[[], Live]) -> Any:
@@ -129,7 +145,7 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
             f"{id} cannot lock a {type(widget).__name__}",
             hint="use after(id, work) for what is no widget",
         )
-    made = progress_of().entry(SECTION, id)
+    made = recall(SECTION, id)
     if made:
         widget.unseal(choice=made["choice"], why=made["why"])
     else:
@@ -146,13 +162,20 @@ def after(id: str, work: Callable[[], object]) -> Any:
     >>> after("99.4", lambda: 1 / 0)
     Locked: Answer prediction 99.4 above first, or call reveal("99.4").
     """
-    if not progress_of().entry(SECTION, id):
+    if not recall(SECTION, id):
         return locked(id, lambda: Later(work))
     try:
         return work()
     except Exception as fault:  # shown instead of raised: Run All goes on behind it
         print(_said(fault))
         return None
+
+
+def _require_known(id: str) -> None:
+    known = {*prediction_ids(), *_ASKED, *_GUARDED}
+    if id not in known:
+        hint = f"known: {', '.join(sorted(known))}"
+        raise AskedWrongly(f"there is no prediction {id!r}", hint=hint)
 
 
 def _open(id: str, choice: str, why: str) -> None:

@@ -69,6 +69,15 @@ class Progress:
             entries.setdefault(section, {})[key] = dict(entry)
             self._write(entries)
 
+    def forget(self, section: str, key: str) -> None:
+        """Drop an entry; where there is none, nothing is written."""
+        if self.entry(section, key) is None:
+            return
+        with self._locked():
+            entries = self._read()
+            entries.get(section, {}).pop(key, None)
+            self._write(entries)
+
     def clear(self) -> None:
         """Forget everything."""
         with self._locked():
@@ -143,6 +152,29 @@ def progress_of(root: Path | None = None) -> Progress:
     return _IN_MEMORY if path is None else Progress(path)
 
 
+def keep(section: str, key: str, entry: Entry) -> str:
+    """Nothing where it was recorded; else why it is kept for this session only."""
+    book = progress_of()
+    try:
+        book.record(section, key, entry)
+    except OSError as error:
+        _UNWRITTEN.setdefault(book.path, Progress(None)).record(section, key, entry)
+        words = error.strerror or str(error)
+        return f"Kept for this session only: {book.path} cannot be written ({words})."
+    return ""
+
+
+def recall(section: str, key: str) -> Entry | None:
+    """What is recorded under that key, or kept for this session only."""
+    book = progress_of()
+    try:
+        entry = book.entry(section, key)
+    except OSError:
+        entry = None
+    unwritten = _UNWRITTEN.get(book.path)
+    return entry or (unwritten.entry(section, key) if unwritten else None)
+
+
 def _set_aside(path: Path, error: Exception) -> None:
     aside = next(
         candidate
@@ -163,3 +195,4 @@ def _known(section: str) -> None:
 
 
 _IN_MEMORY = Progress(None)
+_UNWRITTEN: dict[Path | None, Progress] = {}

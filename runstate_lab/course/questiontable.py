@@ -149,6 +149,11 @@ def prediction_of(id: str) -> Prediction:
     return Prediction(id, found["text"], tuple(found["choices"]), found.get("outcome", ""))
 
 
+def prediction_ids() -> tuple[str, ...]:
+    """The ids of all predictions, lesson by lesson."""
+    return tuple(id for lesson in lessons() for id in _tables(lesson)["predict"])
+
+
 def fill_of(id: str) -> Fill:
     """The fill task with that id."""
     found = _entry("fill", id)

@@ -7,10 +7,12 @@ file. What is not here: predictions, which nobody can get wrong beforehand.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.misconceptions import misconception
 from runstate_lab.course.predictions import foretell
-from runstate_lab.course.progress import progress_of
+from runstate_lab.course.progress import keep, recall
 from runstate_lab.course.questiontable import (
     LETTERS,
     Choice,
@@ -70,8 +72,8 @@ def _form(title: str, *tasks: Task) -> Form:
         if isinstance(task, Prediction):
             return foretell(id, letters, why)
         reply, belief = _judged(task, letters)
-        _record(id, letters, reply, belief)
-        return reply
+        unkept = _record(id, letters, reply, belief)
+        return replace(reply, more=(*reply.more, unkept)) if unkept else reply
 
     return Form(title, tuple(map(_item, tasks)), judge)
 
@@ -137,8 +139,8 @@ def _reply(because: str, faults: tuple[str, ...], letters: str) -> Reply:
     return Reply(f"{RIGHT} {because}".strip(), "good", letters)
 
 
-def _record(id: str, letters: str, reply: Reply, belief: str) -> None:
-    before = progress_of().entry(SECTION, id) or {}
+def _record(id: str, letters: str, reply: Reply, belief: str) -> str:
+    before = recall(SECTION, id) or {}
     entry = {"given": letters, "right": reply.mood == "good", "tries": before.get("tries", 0) + 1}
     beliefs = sorted({*before.get("beliefs", []), *([belief] if belief else [])})
-    progress_of().record(SECTION, id, {**entry, "beliefs": beliefs})
+    return keep(SECTION, id, {**entry, "beliefs": beliefs})
