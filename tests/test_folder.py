@@ -178,3 +178,13 @@ def test_a_reset_sets_aside_whatever_stands_in_the_way(whole: bool, tiny: Catalo
     assert fresh == path.read_bytes()
     assert kept is not None
     assert "mine" == (kept if whole else kept / "note").read_text(encoding="utf-8")
+
+
+def test_stubs_are_known_where_no_fresh_copy_is_at_hand(tiny: Catalogue) -> None:
+    """An unpacked bundle has neither the kit's copy nor the masters."""
+    shutil.rmtree(tiny.root / "solutions")
+    exercise = tiny.exercise("01")
+
+    assert f"{exercise.notebook} holds only the stubs: no answer was changed" == doubt(
+        tiny, exercise
+    )
