@@ -1,6 +1,7 @@
 """The book of runstate-lab: run state, and who may write it.
 
-Read the modules floor by floor; each imports lower floors only.
+Read the modules floor by floor; each imports lower floors only. The package
+loads what a run in memory needs; the rest comes when it is first named.
 
     0  errors, nouns, model       refusals and frozen nouns
     1  conditions, answers,       what must hold, and what changes;
@@ -24,104 +25,11 @@ The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 
 from __future__ import annotations
 
-from runstate_lab.batching import (
-    BatchingLoop,
-)
-from runstate_lab.broken import (
-    BROKEN,
-    AnyReasonStore,
-    ForgetfulStore,
-    ForgivingStore,
-    FreeTextStore,
-    HandwrittenFactStore,
-    JumpyStore,
-    LastWriteWinsStore,
-    LiveStateStore,
-    NaiveStore,
-    NoAuthorityStore,
-    NoSourceStore,
-    OffByOneStore,
-    OpenDoorStore,
-    PendingBlindStore,
-    RepeatingStore,
-    RestartableStore,
-    SecretiveStore,
-    SoftenedStore,
-    TalkativeStore,
-    TwiceCompletedStore,
-    UnsavedStore,
-)
-from runstate_lab.brokenledgers import (
-    BROKEN_DESKS,
-    BROKEN_LEDGERS,
-    AlwaysOpenDeskStore,
-    AnyApproverStore,
-    AnyToolStore,
-    BlindRetryStore,
-    EagerLedgerStore,
-    ErasedErrorStore,
-    ForgivenUnknownStore,
-    LateLedgerStore,
-    MisboundDeskStore,
-    NervousDeskStore,
-    NoGateStore,
-    OpenBooksStore,
-    PairedByNameStore,
-    SilenceIsFailureStore,
-    StaleDeskStore,
-    StickyGrantStore,
-    TimelessDeskStore,
-)
-from runstate_lab.brokenloops import (
-    BROKEN_CHECKPOINTS,
-    BROKEN_DRIVERS,
-    BROKEN_RUNTIMES,
-    BROKEN_SCHEDULERS,
-    AllOrNothingDriver,
-    AmnesiacDriver,
-    AnonymousCheckpoints,
-    CarefreeScheduler,
-    CredulousDriver,
-    EffectFirstDriver,
-    FencedByNameScheduler,
-    FirstComeScheduler,
-    ForgetfulCheckpoints,
-    GrabbingScheduler,
-    GreedyScheduler,
-    HastyScheduler,
-    LenientCheckpoints,
-    NamelessUserRuntime,
-    OneVoiceRuntime,
-    OverwritingCheckpoints,
-    SilenceIsFailureDriver,
-    TimelessRuntime,
-    TrustingRuntime,
-    UnleasedDriver,
-)
-from runstate_lab.checkpoint import (
-    CheckpointStore,
-    FileCheckpointStore,
-    OpenCall,
-    Recovery,
-    recover,
-)
-from runstate_lab.conformance import (
-    CLAUSES,
-    Clause,
-    Report,
-    Verdict,
-    audit,
-)
-from runstate_lab.context import (
-    Context,
-    ContextBuilder,
-    LeftOut,
-)
-from runstate_lab.driver import (
-    ActiveRunControl,
-    Driver,
-    Model,
-)
+from importlib import import_module
+from types import ModuleType
+
+from runstate_lab.context import Context, ContextBuilder, LeftOut
+from runstate_lab.driver import ActiveRunControl, Driver, Model
 from runstate_lab.errors import (
     AnswerExpired,
     AnswerForeign,
@@ -160,20 +68,7 @@ from runstate_lab.errors import (
     UnknownEvent,
     WriterRejected,
 )
-from runstate_lab.graph import (
-    ExecutableGraph,
-    Node,
-)
-from runstate_lab.ledgers import (
-    APPROVALS,
-    LEDGERS,
-)
-from runstate_lab.model import (
-    ExecutionContext,
-    RunState,
-    StateEvent,
-    StateProposal,
-)
+from runstate_lab.model import ExecutionContext, RunState, StateEvent, StateProposal
 from runstate_lab.nouns import (
     Answer,
     Approval,
@@ -193,17 +88,6 @@ from runstate_lab.nouns import (
     ToolCall,
     TurnState,
 )
-from runstate_lab.orders import (
-    Exploration,
-    Race,
-    every_revision_was_current,
-    explore,
-    no_lost_update,
-    play,
-    reporting,
-    run_7_at_revision_4,
-    two_reporters,
-)
 from runstate_lab.ownership import (
     OWNERSHIP,
     FieldOwner,
@@ -212,32 +96,9 @@ from runstate_lab.ownership import (
     kinds_of,
     ownership,
 )
-from runstate_lab.promises import (
-    CHECKPOINTS,
-    DRIVERS,
-    PROMISES,
-    RUNTIMES,
-    SCHEDULERS,
-)
-from runstate_lab.rows import (
-    Rule,
-    Rules,
-)
-from runstate_lab.rules import (
-    RULES,
-    SOURCE_TEXT,
-    arrows,
-    node_arrows,
-    reduce,
-    replay,
-)
-from runstate_lab.runtime import (
-    Runtime,
-)
-from runstate_lab.scheduler import (
-    Executor,
-    Scheduler,
-)
+from runstate_lab.rows import Rule, Rules
+from runstate_lab.rules import RULES, SOURCE_TEXT, arrows, node_arrows, reduce, replay
+from runstate_lab.runtime import Runtime
 from runstate_lab.scripted import (
     LogicalClock,
     ScriptedApprover,
@@ -245,31 +106,73 @@ from runstate_lab.scripted import (
     ScriptedTool,
     silent_after_its_effect,
 )
-from runstate_lab.settle import (
-    Settlement,
-    Settling,
-    settle,
-)
-from runstate_lab.sqlite import (
-    SqliteStateStore,
-)
-from runstate_lab.store import (
-    StateStore,
-)
-from runstate_lab.tools import (
-    Outcome,
-    Tool,
-    ToolRegistry,
-    ToolSession,
-)
-from runstate_lab.trace import (
-    Diagnostic,
-    Entry,
-    Trace,
-    redact,
-)
-from runstate_lab.turn import (
-    Observation,
-    Resource,
-    TurnContext,
-)
+from runstate_lab.settle import Settlement, Settling, settle
+from runstate_lab.store import StateStore
+from runstate_lab.tools import Outcome, Tool, ToolRegistry, ToolSession
+from runstate_lab.trace import Diagnostic, Entry, Trace, redact
+from runstate_lab.turn import Observation, Resource, TurnContext
+
+# Graphs, what is kept on disk, judged, or wrong on purpose: loaded when it is first named.
+LATER = {
+    "batching": "BatchingLoop",
+    "broken": (
+        "BROKEN AnyReasonStore ForgetfulStore ForgivingStore FreeTextStore "
+        "HandwrittenFactStore JumpyStore LastWriteWinsStore LiveStateStore NaiveStore "
+        "NoAuthorityStore NoSourceStore OffByOneStore OpenDoorStore PendingBlindStore "
+        "RepeatingStore RestartableStore SecretiveStore SoftenedStore TalkativeStore "
+        "TwiceCompletedStore UnsavedStore"
+    ),
+    "brokenledgers": (
+        "BROKEN_DESKS BROKEN_LEDGERS AlwaysOpenDeskStore AnyApproverStore AnyToolStore "
+        "BlindRetryStore EagerLedgerStore ErasedErrorStore ForgivenUnknownStore "
+        "LateLedgerStore MisboundDeskStore NervousDeskStore NoGateStore OpenBooksStore "
+        "PairedByNameStore SilenceIsFailureStore StaleDeskStore StickyGrantStore "
+        "TimelessDeskStore"
+    ),
+    "brokenloops": (
+        "BROKEN_CHECKPOINTS BROKEN_DRIVERS BROKEN_RUNTIMES BROKEN_SCHEDULERS "
+        "AllOrNothingDriver AmnesiacDriver AnonymousCheckpoints CarefreeScheduler "
+        "CredulousDriver EffectFirstDriver FencedByNameScheduler FirstComeScheduler "
+        "ForgetfulCheckpoints GrabbingScheduler GreedyScheduler HastyScheduler "
+        "LenientCheckpoints NamelessUserRuntime OneVoiceRuntime OverwritingCheckpoints "
+        "SilenceIsFailureDriver TimelessRuntime TrustingRuntime UnleasedDriver"
+    ),
+    "checkpoint": "CheckpointStore FileCheckpointStore OpenCall Recovery recover",
+    "conformance": "CLAUSES Clause Report Verdict audit",
+    "graph": "ExecutableGraph Node",
+    "ledgers": "APPROVALS LEDGERS",
+    "orders": (
+        "Exploration Race every_revision_was_current explore no_lost_update play reporting "
+        "run_7_at_revision_4 two_reporters"
+    ),
+    "promises": "CHECKPOINTS DRIVERS PROMISES RUNTIMES SCHEDULERS",
+    "scheduler": "Executor Scheduler",
+    "sqlite": "SqliteStateStore",
+}
+_HOME = {name: module for module, names in LATER.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """What the package gives under a name that is loaded late.
+
+    >>> import runstate_lab
+    >>> runstate_lab.BROKEN is runstate_lab.BROKEN
+    True
+    >>> runstate_lab.NoSuchStore
+    Traceback (most recent call last):
+        ...
+    AttributeError: module 'runstate_lab' has no attribute 'NoSuchStore'
+    """
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+_HERE = [name for name, value in globals().items() if not isinstance(value, ModuleType)]
+_OWN = ("LATER", "ModuleType", "annotations", "import_module")
+__all__ = sorted(name for name in (*_HERE, *_HOME) if name[0] != "_" and name not in _OWN)

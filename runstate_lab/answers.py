@@ -31,11 +31,11 @@ def request_id_is_new(state: RunState, event: StateEvent) -> Refusal | None:
     >>> request_id_is_new(RunState("run-7", requests=(request,)), again).code
     'request_repeated'
     """
-    asked = f"a new request {event.value.request_id}"
-    if event.value.request_id in state.answered:
-        return RequestRepeated(asked, "that id answered before")
-    if _open(state, event.value.request_id) is not None:
-        return RequestRepeated(asked, "that id already open")
+    request_id = event.value.request_id
+    if request_id in state.answered:
+        return RequestRepeated(f"a new request {request_id}", "that id answered before")
+    if _open(state, request_id) is not None:
+        return RequestRepeated(f"a new request {request_id}", "that id already open")
     return None
 
 
@@ -73,9 +73,8 @@ def answer_fits(state: RunState, event: StateEvent) -> Refusal | None:
     >>> answer_fits(state, by).found
     'request a1 put to approver:rosa'
     """
-    answer = event.value
+    answer, request = event.value, _open(state, event.value.request_id)
     asked = f"an answer of {event.source} to request {answer.request_id} of {answer.run_id}"
-    request = _open(state, answer.request_id)
     if answer.run_id != state.run_id:
         return AnswerForeign(asked, f"run {state.run_id}")
     if request is None:
@@ -144,7 +143,10 @@ def _in_time(request: Approval | Callback, tick: int, asked: str) -> Refusal | N
 
 
 def _open(state: RunState, request_id: str) -> Approval | Callback | None:
-    return next((one for one in state.requests if one.request_id == request_id), None)
+    for request in state.requests:
+        if request.request_id == request_id:
+            return request
+    return None
 
 
 def _kind(request: Approval | Callback) -> str:

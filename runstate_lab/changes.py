@@ -31,7 +31,7 @@ def record_fact(state: RunState, event: StateEvent) -> dict[str, object]:
     fact = Fact(key, value, event.source, event.authority, event.call_id, state.revision + 1)
     fields: dict[str, object] = {"facts": (*state.facts, fact)}
     if event.call_id is not None:
-        fields["calls"] = tuple(call for call in state.calls if call.call_id != event.call_id)
+        fields["calls"] = tuple([call for call in state.calls if call.call_id != event.call_id])
         fields["settled"] = (*state.settled, event.call_id)
     return fields
 
@@ -83,8 +83,8 @@ def dispatch_call(state: RunState, event: StateEvent) -> dict[str, object]:
     (False, ('c1',))
     """
     call = changed(event.value, status=CallStatus.DISPATCHED)
-    gone = {call.call_id, call.retry_of}
-    others = tuple(one for one in state.calls if one.call_id not in gone)
+    gone = (call.call_id, call.retry_of)
+    others = [one for one in state.calls if one.call_id not in gone]
     fields: dict[str, object] = {"calls": (*others, call)}
     if call.retry_of is None:
         fields["step"] = state.step + 1
@@ -184,7 +184,7 @@ def close_request(state: RunState, event: StateEvent) -> dict[str, object]:
     ('k1',)
     """
     answered = str(getattr(event.value, "request_id", event.value))
-    kept = tuple(one for one in state.requests if one.request_id != answered)
+    kept = tuple([one for one in state.requests if one.request_id != answered])
     return {"requests": kept, "answered": (*state.answered, answered)}
 
 

@@ -64,11 +64,11 @@ def call_is_proposed(state: RunState, event: StateEvent) -> Refusal | None:
     >>> call_is_proposed(RunState("run-7", calls=(call,)), again)
     CallRepeated(call_repeated: the call id was used before)
     """
-    call = _call(event)
+    call: ToolCall = event.value
     known = state.call(call.call_id)
     if known is None and call.call_id not in state.settled:
         return None
-    if known is not None and known.status is CallStatus.PROPOSED and known.digest == call.digest:
+    if known is not None and known.status is CallStatus.PROPOSED and known.asks_as(call):
         return None
     return CallRepeated(f"to dispatch {call.tool} as {call.call_id}", "that call id in use")
 
@@ -82,14 +82,14 @@ def retry_is_safe(state: RunState, event: StateEvent) -> Refusal | None:
     >>> retry_is_safe(RunState("run-7", calls=(lost,)), event).found
     'call c1 unknown, without an idempotency key'
     """
-    call = _call(event)
+    call: ToolCall = event.value
     if call.retry_of is None:
         return None if call.attempt == 1 else RetryUnsafe(f"attempt {call.attempt}", "no first one")
     asked = f"{call.call_id} as attempt {call.attempt} after {call.retry_of}"
     before = state.call(call.retry_of)
     if before is None:
         return RetryUnsafe(asked, f"no open call {call.retry_of}")
-    if (before.digest, before.attempt + 1) != (call.digest, call.attempt):
+    if not before.asks_as(call) or before.attempt + 1 != call.attempt:
         return RetryUnsafe(asked, f"attempt {before.attempt} of {before.tool}, another call")
     if before.status is CallStatus.FAILED:
         return None
@@ -109,7 +109,7 @@ def attempts_are_left(state: RunState, event: StateEvent) -> Refusal | None:
     >>> print(attempts_are_left(state, StateEvent("tool_dispatched", "runtime", "runtime", call, 2)).asked)
     attempt 2 of call c1 (level: attempt)
     """
-    call, limit = _call(event), state.budget.max_attempts
+    call, limit = event.value, state.budget.max_attempts
     if limit is None or call.attempt <= limit:
         return None
     asked = f"attempt {call.attempt} of call {call.retry_of} (level: attempt)"
@@ -123,7 +123,7 @@ def gate_is_open(state: RunState, event: StateEvent) -> Refusal | None:
     >>> gate_is_open(RunState("run-7"), StateEvent("tool_dispatched", "runtime", "runtime", call, 2))
     CallNotApproved(call_not_approved: the call is not approved)
     """
-    call = _call(event)
+    call: ToolCall = event.value
     # A retry has the digest of an attempt that was granted (see retry_is_safe).
     if not call.gated or call.retry_of or (call.call_id, call.digest) in state.grants:
         return None
@@ -244,14 +244,13 @@ def goal_is_met(state: RunState, event: StateEvent) -> Refusal | None:
     >>> goal_is_met(state, StateEvent("run_completed", "runtime", "runtime", "", 2)).found
     'no tool fact build=green'
     """
-    asked = f"to complete {state.run_id}"
     if not state.success:
-        return SuccessNotMet(asked, "a goal that asks for no fact")
+        return SuccessNotMet(f"to complete {state.run_id}", "a goal that asks for no fact")
     newest = {fact.key: fact.value for fact in state.facts if fact.authority == "tool_executor"}
     for wanted in state.success:
         key, _, value = wanted.partition("=")
         if newest.get(key) != value:
-            return SuccessNotMet(asked, f"no tool fact {wanted}")
+            return SuccessNotMet(f"to complete {state.run_id}", f"no tool fact {wanted}")
     return None
 
 
@@ -262,7 +261,7 @@ def nothing_is_pending(state: RunState, event: StateEvent) -> Refusal | None:
     >>> nothing_is_pending(state, StateEvent("run_completed", "runtime", "runtime", "", 2)).found
     "open: ['c1']"
     """
-    still = [*state.pending, *(one.name for one in state.nodes if not one.status.terminal)]
+    still = [*state.pending, *[one.name for one in state.nodes if not one.status.terminal]]
     return StillPending(f"to complete {state.run_id}", f"open: {still}") if still else None
 
 
@@ -331,12 +330,6 @@ def _reign(state: RunState) -> str:
         if held is None
         else f"{held.holder} in reign {held.epoch} until tick {held.until}"
     )
-
-
-def _call(event: StateEvent) -> ToolCall:
-    if not isinstance(event.value, ToolCall):
-        raise Malformed("a ToolCall", repr(event.value)[:80])
-    return event.value
 
 
 def _call_in(state: RunState, event: StateEvent, status: CallStatus) -> Refusal | None:

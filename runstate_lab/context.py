@@ -7,6 +7,7 @@ happens to it reaches the state. What is not here: any way to write.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from runstate_lab.errors import Malformed
 from runstate_lab.model import RunState
@@ -55,7 +56,7 @@ class ContextBuilder:
     >>> state = RunState("run-7", goal="ship", facts=(Fact("build", "green"), Fact("tests", "red")))
     >>> tight = ContextBuilder(budget=60).build(state)
     >>> tight.lines[-1], [str(one) for one in tight.left_out]
-    ('fact: tests=red', ['fact build=green: budget'])
+    ('fact: tests=red', ['the oldest 1 of 2 facts: budget'])
     >>> state.facts == state.facts and ContextBuilder(budget=0)
     Traceback (most recent call last):
         ...
@@ -80,27 +81,36 @@ class ContextBuilder:
         """
         if not isinstance(state, RunState):
             raise Malformed("a committed RunState", f"a {type(state).__name__}")
-        lines = [redact(line) for line in _control(state)]
-        room = self._budget - sum(len(line) + 1 for line in lines)
+        lines = _control(state)
+        room = self._budget - sum([len(line) + 1 for line in lines])
+        hidden = self._private if privacy == "private" else ()
         shown: list[str] = []
         left_out: list[LeftOut] = []
-        for fact in reversed(state.facts):
-            if privacy == "private" and fact.key in self._private:
+        for place in range(len(state.facts) - 1, -1, -1):
+            fact = state.facts[place]
+            if fact.key in hidden:
                 left_out.append(LeftOut(f"fact {fact.key}", "privacy"))
                 continue
-            line = redact(f"fact: {fact}")
+            line = _line("fact", fact.key, fact.value)
             room -= len(line) + 1
             if room < 0:
-                left_out.append(LeftOut(f"fact {redact(str(fact))}", "budget"))
-            else:
-                shown.append(line)
+                oldest = f"the oldest {place + 1} of {len(state.facts)} facts"
+                left_out.append(LeftOut(oldest, "budget"))
+                break
+            shown.append(line)
         return Context((*lines, *reversed(shown)), tuple(reversed(left_out)))
 
 
 def _control(state: RunState) -> list[str]:
-    lines = [f"run: {state.run_id}", f"goal: {state.goal}", f"status: {state.status}"]
-    lines += [f"call {call.call_id}: {call.tool} {call.status}" for call in state.calls]
-    lines += [f"request {request.request_id}: open" for request in state.requests]
+    lines = [_line("run", state.run_id), _line("goal", state.goal), f"status: {state.status}"]
+    lines += [_line(f"call {call.call_id}", f"{call.tool} {call.status}") for call in state.calls]
+    lines += [_line(f"request {request.request_id}", "open") for request in state.requests]
     if state.first_error is not None:
-        lines.append(f"first error: {state.first_error}")
+        lines.append(_line("first error", str(state.first_error)))
     return lines
+
+
+# Facts never change, and most of them are shown again in the next turn.
+@lru_cache(maxsize=4_096)
+def _line(what: str, *words: str) -> str:
+    return redact(f"{what}: {'='.join(words)}")

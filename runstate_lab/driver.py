@@ -9,7 +9,6 @@ What is not here: graphs (see `scheduler`). Source text: how a run advances.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Protocol
 
 from runstate_lab.context import Context, ContextBuilder
@@ -155,7 +154,7 @@ class Driver:
 
     def _cycle(self, turn: TurnContext) -> RunState:
         state, began = self.store.load(), self._clock()
-        seen = Observation(state.turn.number)
+        number, first_token = state.turn.number, 0
         while state.status in (RunStatus.QUEUED, RunStatus.RUNNING):
             try:
                 state = self._advance(state, turn)
@@ -163,13 +162,13 @@ class Driver:
                 # Somebody else wrote: what was decided is decided again.
                 state = self.store.load()
                 continue
-            if state.turn.phase == "decided" and seen.turn != state.turn.number:
-                seen = Observation(state.turn.number, first_token=self._clock() - began)
+            if state.turn.phase == "decided" and number != state.turn.number:
+                number, first_token = state.turn.number, self._clock() - began
             if state.turn.phase == "settled":
                 break
-        stalled = tuple(one.call_id for one in state.calls if one.status is CallStatus.UNKNOWN)
-        held = tuple(resource.name for resource in turn.held)
-        seen = replace(seen, awaits=len(state.requests), stalled=stalled, background=held)
+        stalled = tuple([one.call_id for one in state.calls if one.status is CallStatus.UNKNOWN])
+        held = tuple([resource.name for resource in turn.held])
+        seen = Observation(number, first_token, len(state.requests), stalled, held)
         self.store.note(f"driver:{self.name}", str(seen), correlation=turn.identity)
         return state
 

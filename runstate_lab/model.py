@@ -96,7 +96,10 @@ class RunState:
         >>> print(RunState("run-7", facts=(old, new)).fact("build"))
         build=green
         """
-        return next((fact for fact in reversed(self.facts) if fact.key == key), None)
+        for fact in reversed(self.facts):
+            if fact.key == key:
+                return fact
+        return None
 
     def call(self, call_id: str | None) -> ToolCall | None:
         """The call of that id among those not yet settled, or None.
@@ -104,7 +107,10 @@ class RunState:
         >>> RunState("run-7").call("c1") is None
         True
         """
-        return next((call for call in self.calls if call.call_id == call_id), None)
+        for call in self.calls:
+            if call.call_id == call_id:
+                return call
+        return None
 
     def node(self, name: str) -> NodeState | None:
         """The node of that name, or None.
@@ -112,13 +118,16 @@ class RunState:
         >>> RunState("run-7", nodes=(NodeState("build"),)).node("build").attempt
         0
         """
-        return next((node for node in self.nodes if node.name == name), None)
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        return None
 
     @property
     def pending(self) -> tuple[str, ...]:
         """The ids of the calls and requests that the run still owes an answer about."""
-        calls = tuple(call.call_id for call in self.calls if call.status.pending)
-        return calls + tuple(request.request_id for request in self.requests)
+        calls = [call.call_id for call in self.calls if call.status.pending]
+        return (*calls, *[request.request_id for request in self.requests])
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +175,7 @@ class ExecutionContext:
     epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, init=False)
 class StateEvent:
     """A proposal with the source and authority that the trusted entry injected.
 
@@ -185,6 +194,29 @@ class StateEvent:
     call_id: str | None = None
     tick: int = 0
     epoch: int | None = None
+
+    def __init__(
+        self,
+        kind: str,
+        source: str,
+        authority: str,
+        value: Value,
+        expected_revision: int,
+        call_id: str | None = None,
+        tick: int = 0,
+        epoch: int | None = None,
+    ) -> None:
+        # One is made for every proposal; in one stroke it takes half the time.
+        self.__dict__.update(
+            kind=kind,
+            source=source,
+            authority=authority,
+            value=value,
+            expected_revision=expected_revision,
+            call_id=call_id,
+            tick=tick,
+            epoch=epoch,
+        )
 
 
 __all__ = [

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from hashlib import sha256
 from typing import TypeVar
 
 from runstate_lab.errors import Malformed
@@ -166,7 +165,19 @@ class ToolCall:
     @property
     def digest(self) -> str:
         """Twelve hex digits over tool and arguments: what an approver binds to."""
+        from hashlib import sha256  # Slow to load, and most processes never hash.
+
         return sha256(repr((self.tool, self.arguments)).encode()).hexdigest()[:12]
+
+    def asks_as(self, other: ToolCall) -> bool:
+        """Whether another call asks for the very same: the same tool and arguments.
+
+        >>> ToolCall("c1", "deploy").asks_as(ToolCall("c2", "deploy", attempt=2))
+        True
+        >>> ToolCall("c1", "deploy").asks_as(ToolCall("c1", "deploy", (("release", "8"),)))
+        False
+        """
+        return self.tool == other.tool and self.arguments == other.arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,8 +456,7 @@ def with_fields(noun: Noun, fields: dict[str, object]) -> Noun:
     2
     """
     after = object.__new__(type(noun))
-    after.__dict__.update(noun.__dict__)
-    after.__dict__.update(fields)
+    object.__setattr__(after, "__dict__", noun.__dict__ | fields)
     return after
 
 

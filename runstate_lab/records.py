@@ -42,7 +42,6 @@ STATUSES = {"ToolCall": CallStatus, "NodeState": NodeStatus, "RunState": RunStat
 REFUSALS = {
     one.__name__: one for one in Refusal.__subclasses__() if one.__module__ == errors.__name__
 }
-_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def write_state(state: RunState) -> str:
@@ -51,7 +50,7 @@ def write_state(state: RunState) -> str:
     >>> write_state(RunState("run-7", goal="ship"))
     '{"RunState":["run-7","ship"]}'
     """
-    return _write(_plain(state))
+    return _write(state)
 
 
 def read_state(line: str) -> RunState:
@@ -74,8 +73,7 @@ def write_event(event: StateEvent) -> str:
     >>> write_event(StateEvent("run_started", "runtime", "runtime", "", 0))
     '["run_started","runtime","runtime",""]'
     """
-    value = event.value if type(event.value) is str else _plain(event.value)
-    row = [event.kind, event.source, event.authority, value]
+    row = [event.kind, event.source, event.authority, event.value]
     if event.epoch is not None:
         row += [event.call_id, event.tick, event.epoch]
     elif event.tick:
@@ -123,18 +121,16 @@ def read_refusal(line: str) -> Refusal:
     return REFUSALS[name](asked, found, reason=reason)
 
 
-def _plain(value: Any) -> Any:
-    if value is None or type(value) in (str, int, bool):
-        return value
-    if type(value) is tuple:
-        return [_plain(one) for one in value]
-    if isinstance(value, CallStatus | NodeStatus | RunStatus):
-        return value.value
-    known = FIELDS[type(value)]
-    found = [getattr(value, name) for name, _ in known]
+def _plain(noun: Any) -> dict[str, list[Any]]:
+    known = FIELDS[type(noun)]
+    found = [getattr(noun, name) for name, _ in known]
     while found and found[-1] == known[len(found) - 1][1]:
         found.pop()
-    return {type(value).__name__: [_plain(one) for one in found]}
+    return {type(noun).__name__: found}
+
+
+# The encoder knows text, numbers and tuples; a noun it hands to `_plain`.
+_write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
 
 
 def _read(line: str, wanted: type, asked: str) -> Any:

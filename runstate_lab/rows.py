@@ -114,11 +114,11 @@ class Rules:
         runstate_lab.errors.UnknownEvent: unknown event: run_failed: asked run_failed, found no such row in empty
         hint: use one of the kinds that the rules table lists
         """
-        rule = self._by_kind.get(kind)
-        if rule is None:
+        try:
+            return self._by_kind[kind]
+        except KeyError:
             found = f"no such row in {self.name}"
-            raise UnknownEvent(kind, found, reason=f"unknown event: {kind}")
-        return rule
+            raise UnknownEvent(kind, found, reason=f"unknown event: {kind}") from None
 
     def only(self, *kinds: str) -> Rules:
         """The same rows for fewer kinds, so that a table can grow row by row.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from runstate_lab.errors import Malformed
-from runstate_lab.model import Lease, NodeReport, RunState, StateProposal
+from runstate_lab.model import ExecutionContext, Lease, NodeReport, RunState, StateProposal
 from runstate_lab.store import StateStore
 
 
@@ -42,6 +42,8 @@ class Runtime:
         self.store = store
         self.clock = clock
         self.epoch = epoch
+        # The store forgets a context that nobody holds; who spoke will speak again.
+        self._spoken: dict[str, ExecutionContext] = {}
 
     def accept_runtime(self, proposal: StateProposal) -> RunState:
         """The next state after a proposal of the runtime itself.
@@ -166,6 +168,7 @@ class Runtime:
         context = self.store.context(
             source, authority, call_id=call_id, tick=self.clock(), epoch=self.epoch
         )
+        self._spoken[source] = context
         return self.store.apply(proposal, context=context)
 
 

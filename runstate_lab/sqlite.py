@@ -1,19 +1,21 @@
 """Floor 2. The same store, durable: one file, several processes, fair writers.
 
-One transaction compares the revision and appends the event. Writers queue at
+One transaction compares the revision and appends the event, whose key it is:
+a revision is taken once, whatever else goes wrong. Writers queue at
 a lock file beside the database, because SQLite's own waiting lets one writer
 starve the others. Snapshots are written when the events since the last one
-outweigh it, so the disk per event stays flat.
+outweigh it, so the disk per event stays flat. Refusals and notes change no
+state: they are committed, and synced with the next event that is.
 
 What is not here: another contract; whatever `store` promises holds here.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from runstate_lab.errors import Malformed, Refusal, StoreUnreadable
 from runstate_lab.model import ExecutionContext, RunState, StateEvent, StateProposal
@@ -30,28 +32,43 @@ from runstate_lab.rules import RULES, Rules, reduce
 from runstate_lab.store import StateStore
 from runstate_lab.trace import Diagnostic, Entry, Trace, redact
 
+if TYPE_CHECKING:
+    # Loaded when a file is opened: most runs live in memory.
+    import sqlite3
+
 APPLICATION = 0x52534C41
 SCHEMA = """
 create table runs (
-  run_id text primary key, rules text not null, revision integer not null,
-  base text not null, snapshot text not null, snapshot_revision integer not null
-  ) strict, without rowid;
-create table entries (
+  run_id text primary key, rules text not null,
+  base text not null, snapshot text not null, snapshot_revision integer not null) strict;
+create table events (
+  run_id text not null, revision integer not null, event text not null,
+  primary key (run_id, revision)) strict, without rowid;
+create table refusals (
   number integer primary key, run_id text not null, revision integer not null,
-  event text not null, expected integer, refusal text) strict;
+  event text not null, expected integer not null, refusal text not null) strict;
 create table notes (
   number integer primary key, run_id text not null, component text not null,
   words text not null, correlation text not null) strict;
 """
+OFFERED = """
+select event, revision - 1, revision, null, 0 as number from events where run_id = :run
+union all select event, expected, revision, refusal, number from refusals where run_id = :run
+order by revision, number
+"""
 SMALLEST_SNAPSHOT = 4_096
+# What a driver that does not find them decides again, before any effect.
+REPEATABLE = ("turn_started", "model_output_received", "followup_required")
+NOT_SYNCED = {"full": (), "effects": REPEATABLE}
 
 
 class SqliteStateStore(StateStore):
     """Keeps a run in a file; every process that opens it sees the same run.
 
-    `state` creates the run, or must equal how it was created. `durable` is
-    "full" (each commit survives a power cut) or "normal" (it survives the
-    death of the process).
+    `state` creates the run, or must equal how it was created. Every commit
+    survives the death of the process. `durable` says what survives a power
+    cut: each event ("full"); each event but those that a driver decides again,
+    so each dispatch and each answer ("effects"); or a past ("normal").
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -78,10 +95,12 @@ class SqliteStateStore(StateStore):
         durable: str = "full",
     ) -> None:
         super().__init__(state, rules=rules)
-        if durable not in ("full", "normal"):
-            raise Malformed("durable full or normal", repr(durable))
+        if durable not in ("full", "effects", "normal"):
+            raise Malformed("durable full, effects or normal", repr(durable))
+        self._not_synced = NOT_SYNCED.get(durable)
+        self._synced = False
         self._queue = Queue(Path(f"{path}.queue"))
-        self._file = _connect(Path(path), durable)
+        self._file = _connect(Path(path))
         with self._reading(path):
             self._begin(state)
             self._catch_up()
@@ -98,7 +117,7 @@ class SqliteStateStore(StateStore):
         """
         if not Path(path).is_file():
             raise StoreUnreadable(f"run {run_id} in {path}", "no such file")
-        file = _connect(Path(path), "normal")
+        file = _connect(Path(path))
         try:
             row = file.execute("select base from runs where run_id = ?", (run_id,)).fetchone()
         finally:
@@ -115,13 +134,9 @@ class SqliteStateStore(StateStore):
     @property
     def trace(self) -> Trace:
         """What was offered so far by every process, refusals included."""
-        rows = self._file.execute(
-            "select event, expected, revision, refusal from entries where run_id = ? order by number",
-            (self._state.run_id,),
-        )
         entries = [
             Entry(read_event(event, expected), revision, refusal and read_refusal(refusal))
-            for event, expected, revision, refusal in rows
+            for event, expected, revision, refusal, _ in self._offered()
         ]
         notes = self._file.execute(
             "select number, component, words, correlation from notes where run_id = ? order by number",
@@ -143,25 +158,17 @@ class SqliteStateStore(StateStore):
     def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
         """The next state, committed to the file; raises the refusal otherwise."""
         event = self._event(proposal, context)
-        with self._queue, self._transaction():
-            self._catch_up()
+        with self._queue:
             try:
-                self._recognise(event, context)
-                self._check(event)
+                return self._offer(event, context)
             except Refusal as refusal:
-                self._append(event, self._state.revision, write_refusal(refusal))
-                refused: Refusal = refusal
-            else:
-                after = self._next(event)
-                self._commit(event, after)
-                self._state = after
-                return after
-        raise refused
+                self._keep_refusal(event, refusal)
+                raise
 
     def note(self, component: str, words: str, *, correlation: str) -> Diagnostic:
         """A diagnostic, redacted and then kept in the file; no state changes."""
         row = (self._state.run_id, component, redact(words), correlation)
-        with self._queue, self._transaction():
+        with self._queue, self._transaction(synced=False):
             cursor = self._file.execute(
                 "insert into notes (run_id, component, words, correlation) values (?, ?, ?, ?)", row
             )
@@ -171,43 +178,31 @@ class SqliteStateStore(StateStore):
         """How many entries were dropped; the base moves on, the state stays."""
         if type(keep) is not int or keep < 0:
             raise Malformed("a number of entries to keep", repr(keep))
-        with self._queue, self._transaction():
+        with self._queue, self._transaction(synced=True):
+            self._catch_up()
             base, run_id = self.base, self._state.run_id
-            numbers = self._file.execute(
-                "select number, event, expected, refusal from entries where run_id = ? order by number",
-                (run_id,),
-            ).fetchall()
-            dropped = numbers[: max(0, len(numbers) - keep)]
-            for _, event, expected, refusal in dropped:
+            offered = self._offered()
+            dropped = offered[: max(0, len(offered) - keep)]
+            for event, expected, _, refusal, _ in dropped:
                 if refusal is None:
                     base = reduce(base, read_event(event, expected), self._rules)
-            if dropped:
-                last = dropped[-1][0]
-                self._file.execute(
-                    "delete from entries where run_id = ? and number <= ?", (run_id, last)
-                )
-                self._file.execute(
-                    "update runs set base = ?, snapshot = ?, snapshot_revision = ? where run_id = ?",
-                    (write_state(base), write_state(self._state), self._state.revision, run_id),
-                )
+            last = max((number for *_, number in dropped), default=0)
+            run = self._file.execute
+            run("delete from events where run_id = ? and revision <= ?", (run_id, base.revision))
+            run("delete from refusals where run_id = ? and number <= ?", (run_id, last))
+            run("update runs set base = ? where run_id = ?", (write_state(base), run_id))
+            self._snapshot(self._state)
         return len(dropped)
 
     def _begin(self, state: RunState) -> None:
-        with self._queue, self._transaction():
+        with self._queue, self._transaction(synced=True):
             row = self._file.execute(
                 "select rules, base, snapshot from runs where run_id = ?", (state.run_id,)
             ).fetchone()
             line = write_state(state)
             if row is None:
-                values = (
-                    state.run_id,
-                    self._rules.name,
-                    state.revision,
-                    line,
-                    line,
-                    state.revision,
-                )
-                self._file.execute("insert into runs values (?, ?, ?, ?, ?, ?)", values)
+                first = (state.run_id, self._rules.name, line, line, state.revision)
+                self._file.execute("insert into runs values (?, ?, ?, ?, ?)", first)
                 return
         asked = f"to create {state.run_id}"
         if row[0] != self._rules.name:
@@ -219,23 +214,40 @@ class SqliteStateStore(StateStore):
 
     def _catch_up(self) -> None:
         run_id = self._state.run_id
-        head = self._file.execute("select revision from runs where run_id = ?", (run_id,))
+        head = self._file.execute("select max(revision) from events where run_id = ?", (run_id,))
         if head.fetchone()[0] == self._state.revision:
             return
+        row = self._file.execute(
+            "select snapshot_revision, snapshot from runs where run_id = ?", (run_id,)
+        ).fetchone()
+        # Another process may have pruned what lies between; its snapshot has it.
+        if row[0] > self._state.revision:
+            self._state = read_state(row[1])
         rows = self._file.execute(
-            "select event, expected from entries "
-            "where run_id = ? and refusal is null and revision > ? order by number",
+            "select revision, event from events where run_id = ? and revision > ? order by revision",
             (run_id, self._state.revision),
         )
-        for event, expected in rows:
-            self._state = reduce(self._state, read_event(event, expected), self._rules)
+        for revision, event in rows:
+            if revision > self._state.revision + 1:
+                return self._catch_up()
+            self._state = reduce(self._state, read_event(event, revision - 1), self._rules)
+
+    def _offer(self, event: StateEvent, context: ExecutionContext) -> RunState:
+        with self._transaction(synced=event.kind not in (self._not_synced or ())):
+            self._catch_up()
+            self._recognise(event, context)
+            self._check(event)
+            after = self._next(event)
+            self._commit(event, after)
+        self._state = after
+        return after
 
     def _commit(self, event: StateEvent, after: RunState) -> None:
-        size = self._append(event, after.revision, None)
+        line = write_event(event)
         self._file.execute(
-            "update runs set revision = ? where run_id = ?", (after.revision, after.run_id)
+            "insert into events values (?, ?, ?)", (after.run_id, after.revision, line)
         )
-        self._grown += size
+        self._grown += len(line)
         if self._grown > self._heavy:
             self._snapshot(after)
 
@@ -247,30 +259,38 @@ class SqliteStateStore(StateStore):
             (line, after.revision, after.run_id),
         )
 
-    def _append(self, event: StateEvent, revision: int, refusal: str | None) -> int:
-        line = write_event(event)
-        self._file.execute(
-            "insert into entries (run_id, revision, event, expected, refusal) values (?, ?, ?, ?, ?)",
-            (self._state.run_id, revision, line, event.expected_revision, refusal),
-        )
-        return len(line)
+    def _keep_refusal(self, event: StateEvent, refusal: Refusal) -> None:
+        state = self._state
+        line, why = write_event(event), write_refusal(refusal)
+        row = (state.run_id, state.revision, line, event.expected_revision, why)
+        with self._transaction(synced=False):
+            self._file.execute(
+                "insert into refusals (run_id, revision, event, expected, refusal) "
+                "values (?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def _offered(self) -> list[tuple[str, int, int, str | None, int]]:
+        return self._file.execute(OFFERED, {"run": self._state.run_id}).fetchall()
 
     _grown = 0
     _heavy = SMALLEST_SNAPSHOT
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self, *, synced: bool) -> sqlite3.Connection:
+        # What is given begins here, and its `with` block commits or rolls back.
+        synced = synced and self._not_synced is not None
+        if synced is not self._synced:
+            # As a script: SQLite obeys this pragma when it is compiled, not when it is run again.
+            self._file.executescript(f"pragma synchronous = {'full' if synced else 'normal'}")
+            self._synced = synced
         # Immediate: a deferred one cannot be upgraded once another has written.
         self._file.execute("begin immediate")
-        try:
-            yield
-        except BaseException:
-            self._file.execute("rollback")
-            raise
-        self._file.execute("commit")
+        return self._file
 
     @contextmanager
     def _reading(self, path: str | Path) -> Iterator[None]:
+        import sqlite3
+
         try:
             yield
         except (sqlite3.DatabaseError, Malformed) as error:
@@ -278,7 +298,9 @@ class SqliteStateStore(StateStore):
             raise StoreUnreadable(f"a run in {path}", f"{error}".splitlines()[0]) from error
 
 
-def _connect(path: Path, durable: str) -> sqlite3.Connection:
+def _connect(path: Path) -> sqlite3.Connection:
+    import sqlite3
+
     try:
         file = sqlite3.connect(path, timeout=60, isolation_level=None)
     except sqlite3.OperationalError as error:
@@ -286,7 +308,7 @@ def _connect(path: Path, durable: str) -> sqlite3.Connection:
     try:
         _recognise(file, path)
         file.execute("pragma journal_mode = wal")
-        file.execute(f"pragma synchronous = {durable}")
+        file.execute("pragma synchronous = normal")
     except sqlite3.DatabaseError as error:
         file.close()
         raise StoreUnreadable(f"a store in {path}", str(error)) from error

@@ -237,6 +237,22 @@ def test_the_book_opens_with_python_alone() -> None:
     assert "StateStore\n[]\n" == seen.stdout, seen.stderr
 
 
+def test_what_a_run_in_memory_does_not_need_is_loaded_when_it_is_named() -> None:
+    """No database, no temporary files and nothing wrong on purpose at first; all names are there."""
+    program = (
+        "import sys, runstate_lab\n"
+        "late = ['sqlite3', 'tempfile', 'hashlib', *('runstate_lab.' + name for name in runstate_lab.LATER)]\n"
+        "print([name for name in late if name in sys.modules])\n"
+        "from runstate_lab import *\n"
+        "print(SqliteStateStore.__name__, BROKEN is runstate_lab.BROKEN, settle is runstate_lab.settle)\n"
+    )
+    seen = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert "[]\nSqliteStateStore True True\n" == seen.stdout, seen.stderr
+
+
 def test_the_book_keeps_no_clock_and_rolls_no_dice() -> None:
     """No module of the book imports time, randomness, threads or processes."""
     forbidden = {

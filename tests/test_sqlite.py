@@ -86,6 +86,53 @@ def test_pruning_does_not_break_recovery(tmp_path: Path) -> None:
     assert state.revision + 2 == fill(Runtime(again), 1).revision
 
 
+def test_pruning_by_another_process_is_noticed(tmp_path: Path) -> None:
+    """What lies between is gone, so the snapshot is read; no old state is written on."""
+    here, there = store_in(tmp_path), store_in(tmp_path)
+    Runtime(here).accept_runtime(START)
+    state = fill(Runtime(here), 5)
+    here.prune(keep=0)
+
+    assert state == there.load()
+    assert [] == list(there.trace)
+    assert state.revision + 2 == fill(Runtime(there), 1).revision
+    assert here.load() == there.load()
+
+
+def syncs(store: SqliteStateStore) -> str:
+    """How the next commit is synced, as SQLite says."""
+    return {1: "normal", 2: "full"}[store._file.execute("pragma synchronous").fetchone()[0]]
+
+
+@pytest.mark.parametrize(
+    ("durable", "expected"),
+    [
+        ("full", ["full", "full", "full", "normal", "normal"]),
+        ("effects", ["full", "normal", "full", "normal", "normal"]),
+        ("normal", ["normal"] * 5),
+    ],
+)
+def test_what_must_survive_a_power_cut_is_synced(
+    tmp_path: Path, durable: str, expected: list[str]
+) -> None:
+    """A start, a turn, a dispatch; a refusal and a note are never synced by themselves."""
+    store = SqliteStateStore(tmp_path / "run.sqlite", RunState("run-7"), durable=durable)
+    runtime, seen = Runtime(store), []
+    for proposal in (
+        START,
+        StateProposal("turn_started", "", 1),
+        StateProposal("tool_dispatched", ToolCall("c1", "scan"), 2),
+    ):
+        runtime.accept_runtime(proposal)
+        seen.append(syncs(store))
+    with pytest.raises(RevisionConflict):
+        runtime.accept_runtime(START)
+    seen.append(syncs(store))
+    store.note("tool:scan", "called", correlation="c1")
+
+    assert expected == [*seen, syncs(store)]
+
+
 def test_snapshots_grow_geometrically(tmp_path: Path) -> None:
     """All snapshots together weigh less than twice the events, however long the run."""
     store = store_in(tmp_path)
@@ -95,7 +142,7 @@ def test_snapshots_grow_geometrically(tmp_path: Path) -> None:
         fill(Runtime(store), 10)
         row = store._file.execute("select snapshot_revision, length(snapshot) from runs").fetchone()
         seen += [row] if row not in seen else []
-    (events,) = store._file.execute("select sum(length(event)) from entries").fetchone()
+    (events,) = store._file.execute("select sum(length(event)) from events").fetchone()
 
     assert 8 == len(seen)
     assert sum(length for _, length in seen) <= 2 * events

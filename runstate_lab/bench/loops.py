@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Annotated, Any, TypedDict
 
 from runstate_lab.bench.commits import RawLog, fresh
 from runstate_lab.bench.peers import LANGGRAPH, offline
 from runstate_lab.bench.rows import Aim, Line, Row
 from runstate_lab.bench.scale import Scale
-from runstate_lab.bench.timing import Contender, Slice, interleave, timed, timed_each
+from runstate_lab.bench.timing import (
+    SLOWEST_SYNC,
+    Contender,
+    Slice,
+    interleave,
+    timed,
+    timed_each,
+)
+from runstate_lab.context import Context, ContextBuilder
 from runstate_lab.driver import Driver
 from runstate_lab.model import Decision, RunState, RunStatus, ToolCall
 from runstate_lab.scripted import ScriptedModel
@@ -26,6 +37,7 @@ from runstate_lab.tools import Tool, ToolRegistry
 
 TIMES, FLAT = 20, 0.87
 DURABLE = 0.8
+CONTEXT = 400
 LOOK = Tool("get_status", act=lambda arguments: "build=green")
 
 
@@ -35,6 +47,19 @@ class Talk(TypedDict):
     turn: int
     messages: Annotated[list[Any], operator.add]
     pending: str | None
+
+
+class Stopwatch(ScriptedModel):
+    """A scripted model that notes when it was asked: a turn lasts from one to the next."""
+
+    def __init__(self, decisions: list[Decision]) -> None:
+        super().__init__(decisions)
+        self.seen: list[float] = []
+
+    def decide(self, context: Context, *, turn: int) -> Decision:
+        """What the script says; the moment is noted."""
+        self.seen.append(perf_counter())
+        return super().decide(context, turn=turn)
 
 
 def measure(scale: Scale) -> Row:
@@ -59,7 +84,8 @@ def measure(scale: Scale) -> Row:
     lines = tuple(
         Line(name, rounds.rate(name), "turns/s", more.get(name, "")) for name in contenders
     )
-    return Row("loop", "the run loop in memory, one tool call a turn", lines, aims)
+    note = f"each turn renders a context of at most {CONTEXT} characters and commits five events"
+    return Row("loop", "the run loop in memory, one tool call a turn", lines, aims, (note,))
 
 
 def measure_durable(scale: Scale) -> Row:
@@ -70,11 +96,12 @@ def measure_durable(scale: Scale) -> Row:
             ours: lambda: _on_disk(Path(folder), scale.durable_turns),
             control: lambda: _raw(Path(folder), scale.durable_turns),
         }
-        rounds = interleave(contenders, rounds=scale.rounds, control=control)
+        rounds = interleave(contenders, rounds=scale.rounds, control=control, slowest=2 * SLOWEST_SYNC)
     aim = Aim(f"{DURABLE} x the raw loop", DURABLE, rounds.ratio(ours, control))
     lines = tuple(Line(name, rounds.rate(name), "turns/s") for name in contenders)
     what = "the run loop on disk, intent and result synced before the next step"
-    return Row("durable-loop", what, lines, (aim,), rounds.notes)
+    note = "durable effects: a turn commits five events and a note, and syncs two of them"
+    return Row("durable-loop", what, lines, (aim,), (note, *rounds.notes))
 
 
 def script(turns: int) -> list[Decision]:
@@ -91,7 +118,8 @@ def _title(turns: int) -> str:
 
 def _driven(store: StateStore, turns: int) -> Callable[[], RunState]:
     tools = ToolRegistry([LOOK])
-    return Driver(store, "w1", model=ScriptedModel(script(turns)), tools=tools).run
+    model, builder = ScriptedModel(script(turns)), ContextBuilder(budget=CONTEXT)
+    return Driver(store, "w1", model=model, tools=tools, builder=builder).run
 
 
 def _in_memory(turns: int, *, repeated: int = 1) -> Slice:
@@ -105,13 +133,13 @@ def _in_memory(turns: int, *, repeated: int = 1) -> Slice:
 
 def _on_disk(folder: Path, turns: int) -> Slice:
     goal = RunState("run-7", success=("build=green",))
-    store = SqliteStateStore(fresh(folder), goal, durable="full")
-    run = _driven(store, turns)
-    found: list[RunState] = []
-    slice_ = timed(turns, lambda: found.append(run()))
+    store = SqliteStateStore(fresh(folder), goal, durable="effects")
+    model = Stopwatch(script(turns))
+    state = Driver(store, "w1", model=model, tools=ToolRegistry([LOOK])).run()
     store.close()
-    _completed(found, turns)
-    return slice_
+    _completed([state], turns)
+    times = [after - before for before, after in pairwise(model.seen)]
+    return Slice(len(times), sum(times), median(times))
 
 
 def _completed(found: list[RunState], turns: int) -> None:
@@ -122,18 +150,17 @@ def _completed(found: list[RunState], turns: int) -> None:
 
 def _raw(folder: Path, turns: int) -> Slice:
     log = RawLog(fresh(folder), "full")
-    each = timed_each(_raw_commits(log, turns))
+    each = timed_each(_raw_turns(log, turns))
     log.close()
-    return Slice(turns, each.seconds, each.middle)
+    return each
 
 
-def _raw_commits(log: RawLog, turns: int) -> Iterator[object]:
-    for number in range(turns - 1):
+def _raw_turns(log: RawLog, turns: int) -> Iterator[object]:
+    for number in range(turns):
         call_id = f"c{number}"
-        yield log.append(["tool_dispatched", "runtime", "runtime", {"ToolCall": [call_id, "get_status"]}])
+        log.append(["tool_dispatched", "runtime", "runtime", {"ToolCall": [call_id, "get_status"]}])
         result = LOOK.act({})
         yield log.append(["tool_result_recorded", "tool:get_status", "tool_executor", result, call_id])
-    yield log.append(["run_completed", "runtime", "runtime", ""])
 
 
 def _langgraph(turns: int) -> Callable[[], object]:
