@@ -15,6 +15,7 @@ For lesson authors, one line each (make it the last line of a cell):
                 seen=4, after=5)])              the same from plain rows
     ownership_table()  field_table()  refusal_table()  trace_table(store)
     matrix_table()  node_matrix_table()         which event is legal where
+    level_table(store)                          turns, steps and attempts, each at its level
     Scheduler()  StateChart()                   live: press, and a real store answers
 
 A picture `p` gives `p.svg()`, `p.text()` (read it aloud), `p.table()` (pandas);
@@ -36,6 +37,7 @@ from typing import TYPE_CHECKING
 
 from runstate_lab.show.chart import chart, status_chart
 from runstate_lab.show.engine import EngineMissing
+from runstate_lab.show.levels import level_table
 from runstate_lab.show.nodechart import node_chart
 from runstate_lab.show.parts import Arrow, Form, Lane, Node, Standing, Step
 from runstate_lab.show.picture import Picture
@@ -56,6 +58,7 @@ __all__ = [
     "status_chart",
     "chart",
     "node_chart",
+    "level_table",
     "space_time",
     "Move",
     "ownership_table",
