@@ -16,7 +16,11 @@
 # %%
 from dataclasses import fields, replace
 
-from runstate_lab import *
+from runstate_lab import (
+    RULES, SOURCE_TEXT, ExecutionContext, field_owners, NoAuthorityStore,
+    NoSourceStore, OpenDoorStore, Refusal, RunState, RunStatus, Runtime,
+    StateEvent, StateProposal, StateStore, TalkativeStore, ToolCall,
+)
 from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, field_table, ownership_table, trace_table
 

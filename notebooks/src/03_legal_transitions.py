@@ -14,7 +14,13 @@
 # then ask*, M11 *a finished run can be started again*.
 
 # %%
-from runstate_lab import *
+from runstate_lab import (
+    RULES, Answer, AnyReasonStore, Approval, Fact, Refusal,
+    RestartableStore, run_7_at_revision_4, RunState, RunStatus, Runtime,
+    StateProposal, StateStore, ToolCall, TwiceCompletedStore,
+)
+
+# %%
 from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, matrix_table, status_chart
 from runstate_lab.show.widget import StateChart
