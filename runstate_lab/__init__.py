@@ -13,9 +13,10 @@ loads what a run in memory needs; the rest comes when it is first named.
     3  conformance, ledgers,      promises as clauses; tools, views,
        tools, context, scripted   scripts
     4  runtime, settle, turn,     the doors, the run loop, graphs,
-       driver, graph, scheduler,  recovery; what is wrong on purpose
-       checkpoint, batching,
-       broken, brokenledgers
+       driver, control, graph,    recovery; what is wrong on purpose
+       scheduler, checkpoint,
+       batching, broken,
+       brokenledgers
     5  promises, brokenloops,     promises of loops; every order of
        orders                     two workers
 
@@ -28,8 +29,9 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from runstate_lab.control import ActiveRunControl
 from runstate_lab.context import Context, ContextBuilder, LeftOut
-from runstate_lab.driver import ActiveRunControl, Driver, Model
+from runstate_lab.driver import Driver, Model
 from runstate_lab.errors import (
     AnswerExpired,
     AnswerForeign,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from runstate_lab.errors import Malformed, StoreUnreadable
 from runstate_lab.model import CallStatus, Fact, NodeStatus, RunState
@@ -23,6 +24,9 @@ ANSWERS = {
     CallStatus.DISPATCHED: "outcome unknown",
     CallStatus.UNKNOWN: "outcome unknown",
 }
+
+
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,8 @@ class CheckpointStore:
             found = f"the checkpoints {', '.join(self._lines) or 'none'}"
             raise StoreUnreadable(name, found, reason="no such checkpoint")
         state = read_state(self._lines[name])
+        if f"{state.run_id}@{state.revision}" != name:
+            raise StoreUnreadable(name, f"a state of {state.run_id}", reason="not that checkpoint")
         facts = tuple(_through(fact, name) for fact in state.facts)
         return changed(state, facts=facts)
 
@@ -163,16 +169,29 @@ class FileCheckpointStore(CheckpointStore):
         self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         found = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        self._lines = {path.stem: path.read_text("utf-8") for path in found}
+        # What cannot be decoded stays a line, and is refused when it is asked for.
+        self._lines = {unquote(path.stem): path.read_text("utf-8", "replace") for path in found}
 
     def _keep(self, name: str, line: str) -> None:
-        part = self._folder / f"{name}.part"
+        stem = _stem(name)
+        part = self._folder / f"{stem}.part"
         with open(part, "w", encoding="utf-8") as file:
             file.write(line)
             file.flush()
             _to_disk(file.fileno())
-        part.replace(self._folder / f"{name}.json")
+        part.replace(self._folder / f"{stem}.json")
         super()._keep(name, line)
+
+
+def _stem(name: str) -> str:
+    # A run's id may hold what a file's name may not, a way out of the folder included.
+    try:
+        stem = quote(name, safe="@")
+    except UnicodeEncodeError as error:
+        raise Malformed(f"to save {name!r}", "an id that is no text") from error
+    if len(stem) > LONGEST_NAME:
+        raise Malformed(f"to save {name[:40]!r}...", f"a name of {len(stem)} characters")
+    return stem
 
 
 def _through(fact: Fact, name: str) -> Fact:

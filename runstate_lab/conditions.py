@@ -194,9 +194,10 @@ def turns_are_left(state: RunState, event: StateEvent) -> Refusal | None:
     """The number of decisions is within the budget of turns.
 
     >>> from runstate_lab.model import Budget
-    >>> state = RunState("run-7", budget=Budget(max_turns=0))
+    >>> from runstate_lab.model import TurnState
+    >>> state = RunState("run-7", budget=Budget(max_turns=1), turn=TurnState(1))
     >>> turns_are_left(state, StateEvent("turn_started", "runtime", "runtime", "", 1)).asked
-    'turn 1 (level: turn)'
+    'turn 2 (level: turn)'
     """
     limit = state.budget.max_turns
     if limit is None or state.turn.number < limit:
@@ -221,7 +222,7 @@ def turn_is_open(state: RunState, event: StateEvent) -> Refusal | None:
 
 
 def proposals_are_new(state: RunState, event: StateEvent) -> Refusal | None:
-    """The proposed calls have ids of their own, never used in this run.
+    """The proposed calls are plain proposals with ids of their own, never used in this run.
 
     >>> from runstate_lab.model import Decision
     >>> twice = Decision("", calls=(ToolCall("c1", "scan"), ToolCall("c1", "deploy")))
@@ -229,6 +230,10 @@ def proposals_are_new(state: RunState, event: StateEvent) -> Refusal | None:
     >>> proposals_are_new(RunState("run-7"), event).found
     "call ids ['c1', 'c1']"
     """
+    for call in event.value.calls:
+        if (call.status, call.attempt, call.retry_of) != (CallStatus.PROPOSED, 1, None):
+            found = f"call {call.call_id} {call.status}, attempt {call.attempt}"
+            return Malformed("to propose calls that nobody made yet", found)
     ids = [call.call_id for call in event.value.calls]
     used = [one for one in ids if one in state.settled or state.call(one) is not None]
     if used or len(set(ids)) < len(ids):
@@ -298,7 +303,7 @@ def lease_is_first_or_renewed(state: RunState, event: StateEvent) -> Refusal | N
 
 
 def lease_ran_out(state: RunState, event: StateEvent) -> Refusal | None:
-    """The lease in force has run out at this tick; the next reign begins.
+    """The lease in force has run out, or was its asker's own; the next reign begins.
 
     >>> from runstate_lab.model import Lease
     >>> state = RunState("run-7", driver=Lease("w1", epoch=1, until=10))
@@ -307,7 +312,10 @@ def lease_ran_out(state: RunState, event: StateEvent) -> Refusal | None:
     'w1 in reign 1 until tick 10'
     """
     wish, held = event.value, state.driver
-    if held is None or held.holds_at(event.tick) or wish.epoch != held.epoch + 1:
+    if held is None or wish.epoch != held.epoch + 1:
+        return LeaseHeld(_lease_asked(event), _reign(state))
+    # A worker that died and came back may go on at once; what it was is fenced.
+    if held.holds_at(event.tick) and held.holder != wish.holder:
         return LeaseHeld(_lease_asked(event), _reign(state))
     return _lease_for_itself(event)
 

@@ -12,9 +12,16 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from runstate_lab.context import Context, ContextBuilder
-from runstate_lab.errors import LeaseHeld, Malformed, RevisionConflict, ToolRefused
+from runstate_lab.errors import (
+    CallLate,
+    CallRepeated,
+    LeaseHeld,
+    Malformed,
+    Refusal,
+    RevisionConflict,
+    ToolRefused,
+)
 from runstate_lab.model import (
-    Answer,
     Approval,
     CallStatus,
     Decision,
@@ -118,11 +125,19 @@ class Driver:
         return self._write("run_cancelled", words)
 
     def _take_the_wheel(self) -> RunState:
+        while True:
+            try:
+                return self._ask_for_the_wheel()
+            except RevisionConflict:
+                # Somebody wrote between the look and the wish: look again.
+                continue
+
+    def _ask_for_the_wheel(self) -> RunState:
         state, tick = self.store.load(), self._clock()
         held = state.driver
         if state.status.terminal or (held and held.epoch == self.runtime.epoch):
             return state
-        if held is not None and held.holds_at(tick):
+        if held is not None and held.holds_at(tick) and held.holder != self.name:
             asked = f"to drive {state.run_id} as {self.name} at tick {tick}"
             raise LeaseHeld(asked, f"{held.holder} until tick {held.until}")
         kind = "driver_leased" if held is None else "driver_superseded"
@@ -175,6 +190,10 @@ class Driver:
     def _advance(self, state: RunState, turn: TurnContext) -> RunState:
         if state.status is RunStatus.QUEUED:
             return self._write("run_started", "")
+        deadline = state.budget.deadline
+        if deadline is not None and self._clock() >= deadline and not state.requests:
+            # Nothing has an effect after the run's own deadline.
+            return self._write("run_failed", "timeout", at=state.revision)
         if state.turn.phase in ("none", "settled"):
             return self._write("turn_started", turn.privacy)
         if state.turn.phase == "started":
@@ -189,8 +208,15 @@ class Driver:
         decision = self._model.decide(context, turn=state.turn.number)
         if turn.privacy == "private":
             decision = Decision("(private)", decision.calls, decision.final)
-        proposal = StateProposal("model_output_received", decision, state.revision)
-        return self.runtime.accept_model_proposal(proposal, model=self._model.name)
+        kind, name = "model_output_received", self._model.name
+        try:
+            proposal = StateProposal(kind, decision, state.revision)
+            return self.runtime.accept_model_proposal(proposal, model=name)
+        except (CallRepeated, Malformed) as refusal:
+            # A model's mistake must not wedge the run: its words count, its calls do not.
+            self.store.note(f"model:{name}", str(refusal.found), correlation=turn.identity)
+            plain = StateProposal(kind, _without_calls(decision), state.revision)
+            return self.runtime.accept_model_proposal(plain, model=name)
 
     def _schedule(self, state: RunState, call: ToolCall, turn: TurnContext) -> RunState:
         try:
@@ -237,7 +263,16 @@ class Driver:
                 # The tool is not called again; only its answer is offered anew.
                 continue
             except Malformed:
+                if kind != "tool_result_recorded":
+                    raise
                 kind, value = "tool_failed", f"not key=value: {value!r}"
+            except (CallLate, CallRepeated) as refusal:
+                return self._too_late(call, refusal)
+
+    def _too_late(self, call: ToolCall, refusal: Refusal) -> RunState:
+        # The run ended, or another driver went on, while the tool was at work.
+        self.store.note(f"driver:{self.name}", refusal.reason, correlation=call.call_id)
+        return self.store.load()
 
     def _settle(self, state: RunState, turn: TurnContext) -> RunState:
         settlement = settle(state, final=state.turn.final, tick=self._clock())
@@ -254,7 +289,7 @@ class Driver:
             return self.store.load()
         again = changed(
             before,
-            call_id=f"{before.call_id.partition('#')[0]}#{before.attempt + 1}",
+            call_id=_free_id(state, f"{before.call_id.partition('#')[0]}#{before.attempt + 1}"),
             attempt=before.attempt + 1,
             retry_of=before.call_id,
             status=CallStatus.PROPOSED,
@@ -274,58 +309,14 @@ class Driver:
         return self.runtime.accept_runtime(StateProposal(kind, value, revision))
 
 
-class ActiveRunControl:
-    """What an outsider may do with a run while it is active: look, answer, cancel.
+def _without_calls(decision: object) -> Decision:
+    words = getattr(decision, "words", "")
+    final = getattr(decision, "final", False) is True
+    return Decision(words if type(words) is str else "", final=final)
 
-    It holds no lease and no state of its own; every wish goes through a door.
 
-    >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
-    >>> print(control.cancel("ada", "wrong release").status)
-    cancelled
-    """
-
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-
-    @property
-    def waiting_for(self) -> str | None:
-        """Why the run waits, or None where it does not."""
-        return self.runtime.store.load().waiting_for
-
-    @property
-    def pending(self) -> tuple[str, ...]:
-        """The calls and requests that the run still owes an answer about."""
-        return self.runtime.store.load().pending
-
-    def cancel(self, user: str, words: str) -> RunState:
-        """The state after a user's cancellation; tried again if others write meanwhile.
-
-        >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
-        >>> control.cancel("ada", "")
-        Traceback (most recent call last):
-            ...
-        runstate_lab.errors.ReasonMissing: reason is missing: asked run_cancelled because of '', found no words
-        hint: put one of the reasons that the rules table lists into the value
-        """
-        while True:
-            revision = self.runtime.store.load().revision
-            try:
-                return self.runtime.accept_user(
-                    user, StateProposal("run_cancelled", words, revision)
-                )
-            except RevisionConflict:
-                # A wish to cancel does not depend on what was written meanwhile.
-                continue
-
-    def answer(self, approver: str, kind: str, answer: Answer) -> RunState:
-        """The state after an approver's answer to what they saw.
-
-        >>> control = ActiveRunControl(Runtime(StateStore(RunState("run-7"))))
-        >>> control.answer("rosa", "approval_granted", Answer("a1", "run-7"))
-        Traceback (most recent call last):
-            ...
-        runstate_lab.errors.IllegalTransition: approval_granted is not legal from queued: asked approval_granted, which starts from waiting, found status queued
-        hint: look at the status chart; a terminal status has no arrows out
-        """
-        revision = self.runtime.store.load().revision
-        return self.runtime.accept_approval(approver, StateProposal(kind, answer, revision))
+def _free_id(state: RunState, wanted: str) -> str:
+    # A model may have taken the id that a retry would have had.
+    while state.call(wanted) is not None or wanted in state.settled:
+        wanted += "'"
+    return wanted

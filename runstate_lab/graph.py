@@ -21,6 +21,9 @@ Reducer = Callable[[tuple[str, ...]], str]
 class Node:
     """One unit of work: what it needs, what it writes, how often it may try.
 
+    `approver` is who may answer when a worker asks (`node_asked`); asking is
+    the worker's own step, an `Executor` does not ask.
+
     >>> Node("build", lambda values: {"build": "green"}, writes=("build",)).max_attempts
     1
     """

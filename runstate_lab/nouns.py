@@ -405,6 +405,12 @@ class Budget:
     max_attempts: int | None = None
     deadline: int | None = None
 
+    def __post_init__(self) -> None:
+        limits = {"max_turns": 1, "max_attempts": 1, "deadline": 0}
+        for name, least in limits.items():
+            if getattr(self, name) is not None:
+                whole(f"a limit {name}", getattr(self, name), least=least)
+
 
 @dataclass(frozen=True, slots=True)
 class FirstError:

@@ -136,7 +136,7 @@ _write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_pl
 def _read(line: str, wanted: type, asked: str) -> Any:
     try:
         found = _noun(json.loads(line))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Malformed(asked, repr(line)[:80]) from error
     if type(found) is not wanted:
         raise Malformed(asked, repr(line)[:80])

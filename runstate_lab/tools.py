@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from runstate_lab.errors import Malformed, OutcomeUnknown, ToolFailure, ToolRefused
 from runstate_lab.model import CallStatus, ToolCall
-from runstate_lab.nouns import changed
+from runstate_lab.nouns import changed, filled
 
 Act = Callable[[Mapping[str, str]], str]
 Middleware = Callable[[ToolCall, Act], Act]
@@ -37,6 +37,14 @@ class Tool:
     permission: str | None = None
     gated_by: str | None = None
     keyed: bool = False
+
+    def __post_init__(self) -> None:
+        _door("a tool's name", self.name)
+        if self.gated_by is not None:
+            _door(f"an approver of {self.name}", self.gated_by)
+        if not callable(self.act) or type(self.takes) is not tuple:
+            found = f"act {type(self.act).__name__}, takes {self.takes!r}"
+            raise Malformed(f"what {self.name} does and a tuple of what it takes", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,11 @@ class ToolRegistry:
         allow: Iterable[str] | None = None,
         permissions: Iterable[str] = (),
     ) -> None:
-        self._tools = {tool.name: tool for tool in tools}
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if not isinstance(tool, Tool) or tool.name in self._tools:
+                raise Malformed("tools with a name each", repr(tool)[:80])
+            self._tools[tool.name] = tool
         self._allow = frozenset(self._tools if allow is None else allow)
         self._permissions = frozenset(permissions)
         strange = self._allow - set(self._tools)
@@ -154,4 +166,18 @@ class ToolSession:
         except OutcomeUnknown as silence:
             return Outcome(call.call_id, CallStatus.UNKNOWN, str(silence))
         except Exception as error:  # Nobody can tell whether the effect came before the error.
-            return Outcome(call.call_id, CallStatus.UNKNOWN, f"{type(error).__name__}: {error}")
+            return Outcome(call.call_id, CallStatus.UNKNOWN, _told(error))
+
+
+def _told(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # Somebody else's exception may fail to say what it is.
+        return type(error).__name__
+
+
+def _door(what: str, name: object) -> None:
+    # A colon would make a second source of it, at a door that refuses such names.
+    filled(what, name)
+    if ":" in str(name):
+        raise Malformed(what, repr(name)[:80])

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from runstate_lab.driver import ActiveRunControl, Driver
+from runstate_lab.control import ActiveRunControl
+from runstate_lab.driver import Driver
 from runstate_lab.errors import OutcomeUnknown, ToolFailure
 from runstate_lab.graph import ExecutableGraph, Node
 from runstate_lab.model import (

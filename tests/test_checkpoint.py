@@ -62,3 +62,37 @@ def test_saving_the_same_state_again_changes_nothing() -> None:
         store.save(RunState("run-7", goal="another"))
     with pytest.raises(Malformed):
         store.save("run-7")
+
+
+@pytest.mark.parametrize("run_id", ["../x", "a/b", "a\0b", "运行", "..", "a b"])
+def test_an_id_cannot_lead_out_of_the_folder(tmp_path: Path, run_id: str) -> None:
+    """Whatever it holds, its file is in the folder and is found again."""
+    folder = tmp_path / "in"
+    name = FileCheckpointStore(folder).save(RunState(run_id, goal="ship"))
+
+    assert RunState(run_id, goal="ship") == FileCheckpointStore(folder).load(name)
+    assert [folder] == list(tmp_path.iterdir())
+    assert 1 == len(list(folder.iterdir()))
+
+
+@pytest.mark.parametrize("run_id", ["x" * 300, "\ud800"])
+def test_an_id_that_no_file_can_have_is_refused(tmp_path: Path, run_id: str) -> None:
+    """Too long, or no text at all."""
+    with pytest.raises(Malformed):
+        FileCheckpointStore(tmp_path).save(RunState(run_id))
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path: Path) -> None:
+    """Not text, too deep, or another run's: no state is made up."""
+    for name, content in {
+        "run-1@0": b"\xff\xfe",
+        "run-2@0": b"[" * 100_000,
+        "run-3@0": b'{"RunState":["run-7"]}',
+    }.items():
+        (tmp_path / f"{name}.json").write_bytes(content)
+    store = FileCheckpointStore(tmp_path)
+    for name in ("run-1@0", "run-2@0"):
+        with pytest.raises(Malformed):
+            store.load(name)
+    with pytest.raises(StoreUnreadable, match="not that checkpoint"):
+        store.load("run-3@0")

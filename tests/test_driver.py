@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from runstate_lab.context import ContextBuilder
-from runstate_lab.driver import ActiveRunControl, Driver
+from runstate_lab.control import ActiveRunControl
+from runstate_lab.driver import Driver
 from runstate_lab.errors import AnswerRepeated, DriverFenced, LeaseHeld, OutcomeUnknown, ToolFailure
-from runstate_lab.model import Budget, Decision, RunState, StateProposal, ToolCall
+from runstate_lab.model import Budget, CallStatus, Decision, RunState, StateProposal, ToolCall
 from runstate_lab.rules import replay
 from runstate_lab.runtime import Runtime
 from runstate_lab.scripted import LogicalClock, ScriptedApprover, ScriptedModel, ScriptedTool
@@ -41,7 +42,9 @@ def drive(
     """A driver over a fresh run-7."""
     state = RunState("run-7", goal="ship release 7", success=success, budget=budget or Budget(8, 2))
     registry = ToolRegistry(tools)
-    return Driver(StateStore(state), "w1", model=ScriptedModel(decisions), tools=registry, **options)
+    return Driver(
+        StateStore(state), "w1", model=ScriptedModel(decisions), tools=registry, **options
+    )
 
 
 def kinds(driver: Driver) -> list[str]:
@@ -157,9 +160,15 @@ def test_a_gated_call_waits_for_its_approval() -> None:
     waiting = driver.run()
     control = ActiveRunControl(driver.runtime)
 
-    assert ("waiting", "pending_approval", 0) == (waiting.status, control.waiting_for, deploy.act.calls)
+    assert ("waiting", "pending_approval", 0) == (
+        waiting.status,
+        control.waiting_for,
+        deploy.act.calls,
+    )
     assert ("c1", "approve c1") == control.pending
-    kind, answer = ScriptedApprover("rosa", {"deploy()?": "yes"}).answer(waiting.requests[0], "run-7")
+    kind, answer = ScriptedApprover("rosa", {"deploy()?": "yes"}).answer(
+        waiting.requests[0], "run-7"
+    )
     control.answer("rosa", kind, answer)
     assert ("completed", 1) == (driver.run().status, deploy.act.calls)
     with pytest.raises(ValueError):
@@ -171,7 +180,9 @@ def test_the_same_answer_twice_is_told_so_while_the_run_goes_on() -> None:
     ship = Decision("ship", (ToolCall("c1", "deploy"),))
     driver = drive([ship, DONE], [tool("deploy", "deploy=done", gated_by="rosa")])
     waiting = driver.run()
-    kind, answer = ScriptedApprover("rosa", {"deploy()?": "yes"}).answer(waiting.requests[0], "run-7")
+    kind, answer = ScriptedApprover("rosa", {"deploy()?": "yes"}).answer(
+        waiting.requests[0], "run-7"
+    )
     control = ActiveRunControl(driver.runtime)
     control.answer("rosa", kind, answer)
 
@@ -240,7 +251,9 @@ def test_a_private_turn_keeps_the_models_words_out_of_trace_and_context() -> Non
         builder=ContextBuilder(private_keys=("salary",)),
     )
     state = driver.run()
-    words = [e.value.words for e in driver.store.trace.accepted if e.kind == "model_output_received"]
+    words = [
+        e.value.words for e in driver.store.trace.accepted if e.kind == "model_output_received"
+    ]
 
     assert ("completed", ["(private)", "(private)"]) == (state.status, words)
     assert not any("salary=9000" in context.text for context in driver._model.shown)
@@ -253,7 +266,7 @@ def test_a_superseded_driver_is_fenced() -> None:
     first = drive([look(), DONE], [tool("get_status", "build=green")], clock=clock, lease=10)
     first._take_the_wheel()
     second = Driver(
-        first.store, "w1", model=ScriptedModel([look(), DONE]), tools=first._tools, clock=clock
+        first.store, "w2", model=ScriptedModel([look(), DONE]), tools=first._tools, clock=clock
     )
     with pytest.raises(LeaseHeld):
         second.run()
@@ -276,13 +289,63 @@ def test_a_user_may_cancel_while_a_tool_is_running() -> None:
         return "build=green"
 
     registry = ToolRegistry([Tool("get_status", slow)])
-    driver = Driver(store, "w1", model=ScriptedModel([look()]), tools=registry)
-    with pytest.raises(ValueError, match="too late"):
-        driver.run()
-    state = store.load()
+    state = Driver(store, "w1", model=ScriptedModel([look()]), tools=registry).run()
 
     assert ("cancelled", "wrong release", ()) == (state.status, state.stop_reason, state.facts)
     assert ["unknown"] == [call.status for call in state.calls]
+    assert ["call_late"] == [refusal.code for refusal in store.trace.refused]
+
+
+def test_a_driver_that_died_may_come_back_at_once_under_its_name() -> None:
+    """What it was before is fenced, whatever the lease says."""
+    first = drive([look(), DONE], [tool("get_status", "build=green")])
+    first._take_the_wheel()
+    again = Driver(first.store, "w1", model=ScriptedModel([look(), DONE]), tools=first._tools)
+
+    assert "completed" == again.run().status
+    assert 2 == again.store.load().driver.epoch
+    with pytest.raises(DriverFenced):
+        first.runtime.accept_runtime(StateProposal("turn_started", "open", 3))
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [
+        (ToolCall("c1", "get_status"), ToolCall("c1", "get_status")),
+        (ToolCall("c1", "get_status", attempt=9, retry_of="zz"),),
+        (ToolCall("c1", "get_status", status=CallStatus.UNKNOWN),),
+        (ToolCall("c1", "get_status", status=CallStatus.DISPATCHED),),
+        (ToolCall("c1", "get_status", status=CallStatus.SUCCEEDED),),
+    ],
+)
+def test_a_models_mistake_does_not_wedge_the_run(calls: tuple[ToolCall, ...]) -> None:
+    """Its calls are dropped with a note; the next turn goes on."""
+    right = Decision("look", (ToolCall("c9", "get_status"),))
+    driver = drive([Decision("", calls), right, DONE], [tool("get_status", "build=green")])
+    state = driver.run()
+
+    assert ("completed", 3, 1) == (state.status, state.turn.number, state.step)
+    assert "model:planner" == driver.store.trace.diagnostics[0].component
+
+
+def test_a_retry_finds_an_id_of_its_own() -> None:
+    """Also where the model used the one that it would have had."""
+    calls = (ToolCall("c1", "get_status"), ToolCall("c1#2", "scan"))
+    driver = drive(
+        [Decision("", calls), DONE],
+        [tool("get_status", ToolFailure("flaky"), "build=green"), tool("scan", "scan=clean")],
+    )
+
+    assert "completed" == driver.run().status
+
+
+def test_nothing_has_an_effect_after_the_deadline() -> None:
+    """The tool is not called once the run's own time is over."""
+    status = tool("get_status", "build=green")
+    driver = drive([look(), DONE], [status], budget=Budget(8, 1, deadline=3), clock=LogicalClock(5))
+    state = driver.run()
+
+    assert ("failed", "timeout", 0) == (state.status, state.stop_reason, status.act.calls)
 
 
 def test_a_commit_by_somebody_else_makes_the_driver_decide_again() -> None:
@@ -293,7 +356,9 @@ def test_a_commit_by_somebody_else_makes_the_driver_decide_again() -> None:
         def decide(self, context: object, *, turn: int) -> Decision:
             if turn == 1 and not self.shown:
                 store.note("elsewhere", "nothing", correlation="x")
-                proposal = StateProposal("tool_dispatched", ToolCall("c9", "scan"), store.load().revision)
+                proposal = StateProposal(
+                    "tool_dispatched", ToolCall("c9", "scan"), store.load().revision
+                )
                 Runtime(store, epoch=1).accept_runtime(proposal)
             return super().decide(context, turn=turn)
 

@@ -27,6 +27,7 @@ from runstate_lab.model import (
 )
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows, check, node_arrows, reduce, replay
 
+
 def test_the_status_matrix_reads_as_written() -> None:
     """Six by six, printed from the arrows, equal to the handwritten text."""
     pairs = {(start, to) for start, to, kind in arrows(RULES)}
@@ -58,7 +59,9 @@ def test_each_event_is_legal_exactly_where_the_matrix_says(kind: str, status: st
 def test_the_matrix_has_a_row_for_every_kind() -> None:
     """Thirty-four kinds of events and twelve about nodes, no more and no fewer."""
     assert {kind for kind, _ in oracle.event_matrix()} == set(RULES.kinds)
-    assert {kind for kind, _ in oracle.node_matrix()} == {row.kind for row in RULES.rows if row.nodes}
+    assert {kind for kind, _ in oracle.node_matrix()} == {
+        row.kind for row in RULES.rows if row.nodes
+    }
     assert (34 * 6, 12 * 8) == (len(oracle.event_matrix()), len(oracle.node_matrix()))
 
 
@@ -80,10 +83,7 @@ def test_each_event_has_one_authority(kind: str) -> None:
     """Every other authority is refused, with the right revision in hand."""
     state, event = ready(kind, legal_status(kind))
     authorities = {authority for authority, _ in oracle.WRITERS.values()} | {"user", ""}
-    found = {
-        other: code_of(state, replace(event, authority=other))
-        for other in authorities
-    }
+    found = {other: code_of(state, replace(event, authority=other)) for other in authorities}
     expected = dict.fromkeys(authorities, "writer_rejected") | {oracle.WRITERS[kind][0]: "ok"}
 
     assert expected == found
@@ -156,7 +156,11 @@ def test_a_stranger_reads_no_revision_in_the_refusal() -> None:
         ("tool_outcome_unknown", "c9", "call_unknown"),
         ("model_output_received", Decision("", (ToolCall("c1", "x"),)), "call_repeated"),
         ("model_output_received", Decision("", (ToolCall("c0", "x"),)), "call_repeated"),
-        ("model_output_received", Decision("", (ToolCall("n", "x"), ToolCall("n", "y"))), "call_repeated"),
+        (
+            "model_output_received",
+            Decision("", (ToolCall("n", "x"), ToolCall("n", "y"))),
+            "call_repeated",
+        ),
         ("approval_requested", Callback("k9", "ci"), "malformed"),
         ("approval_requested", Approval("a1", "again?", "rosa"), "request_repeated"),
         ("approval_requested", Approval("a9", "?", "rosa", "c9", "0f"), "call_unknown"),
@@ -301,7 +305,9 @@ def test_an_event_changes_what_its_row_says_and_nothing_else(kind: str) -> None:
     names = [field.name for field in fields(RunState)]
     changed = {name for name in names if getattr(before, name) != getattr(after, name)}
     row = RULES.row(kind)
-    allowed = {"revision", *row.writes} | ({"status", "waiting_for", "stop_reason"} if row.to else set())
+    allowed = {"revision", *row.writes} | (
+        {"status", "waiting_for", "stop_reason"} if row.to else set()
+    )
 
     assert before.revision + 1 == after.revision
     assert changed <= allowed
@@ -509,3 +515,12 @@ def test_a_wrong_type_of_value_is_malformed(kind: str) -> None:
     wrong = "text" if RULES.row(kind).takes is not str else Budget()
 
     assert "malformed" == code_of(state, replace(event, value=wrong))
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_turns": 0}, {"max_attempts": 0}, {"deadline": -1}, {"max_turns": True}]
+)
+def test_a_budget_of_nothing_is_refused(limits: dict[str, object]) -> None:
+    """A run that may do nothing would stand still for ever."""
+    with pytest.raises(Malformed):
+        Budget(**limits)

@@ -103,3 +103,44 @@ def test_middleware_wraps_from_the_outside_in() -> None:
     session.execute(ToolCall("c1", "scan"))
 
     assert ["log in", "limit in", "limit out", "log out"] == seen
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"name": ""},
+        {"name": "a:b"},
+        {"name": None},
+        {"gated_by": ""},
+        {"gated_by": "a:b"},
+        {"takes": "sum"},
+        {"act": None},
+    ],
+)
+def test_a_tool_that_no_door_could_name_is_refused_when_it_is_made(
+    fields: dict[str, object],
+) -> None:
+    """Later its effect would have happened, with nobody to write it down."""
+    with pytest.raises(Malformed):
+        Tool(**{"name": "scan", "act": pay, **fields})
+
+
+def test_a_name_belongs_to_one_tool() -> None:
+    """The second one of a name is not silently preferred."""
+    with pytest.raises(Malformed):
+        ToolRegistry([Tool("scan", pay), Tool("scan", pay)])
+
+
+def test_an_exception_that_cannot_say_what_it_is_is_unknown_too() -> None:
+    """Its class is told instead."""
+
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    def act(arguments: object) -> str:
+        raise Mute
+
+    outcome = ToolSession(ToolRegistry([Tool("scan", act)])).execute(ToolCall("c1", "scan"))
+
+    assert ("unknown", "Mute") == (outcome.status, outcome.words)
