@@ -8,8 +8,9 @@ loads what a run in memory needs; the rest comes when it is first named.
        nodewise, changes, rows,   the rules as a value, row by row;
        runrows, callrows,         what is read from them
        noderows, rules, ownership
-    2  trace, store,              compare, then swap; refusals are kept;
-       records, queueing, sqlite  the same on disk
+    2  trace, store, records,     compare, then swap; refusals are kept;
+       queueing, sqlitefile,      the same on disk
+       sqlite
     3  conformance, ledgers,      promises as clauses; tools, views,
        tools, context, scripted   scripts
     4  runtime, settle, turn,     the doors, the run loop, graphs,

@@ -68,6 +68,8 @@ class ContextBuilder:
         if type(budget) is not int or budget < 1:
             raise Malformed("a budget of characters", repr(budget))
         self._budget = budget
+        if isinstance(private_keys, str):
+            raise Malformed("private keys as a tuple", repr(private_keys))
         self._private = frozenset(private_keys)
 
     def build(self, state: RunState, *, privacy: str = "open") -> Context:
@@ -81,6 +83,8 @@ class ContextBuilder:
         """
         if not isinstance(state, RunState):
             raise Malformed("a committed RunState", f"a {type(state).__name__}")
+        if privacy not in ("open", "private"):
+            raise Malformed("a privacy mode open or private", repr(privacy))
         lines = _control(state)
         room = self._budget - sum([len(line) + 1 for line in lines])
         hidden = self._private if privacy == "private" else ()
@@ -113,4 +117,5 @@ def _control(state: RunState) -> list[str]:
 # Facts never change, and most of them are shown again in the next turn.
 @lru_cache(maxsize=4_096)
 def _line(what: str, *words: str) -> str:
-    return redact(f"{what}: {'='.join(words)}")
+    # A value with a line break in it must not pose as a line of its own.
+    return redact(f"{what}: {'='.join(words)}").replace("\n", "\\n").replace("\r", "\\r")

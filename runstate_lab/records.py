@@ -117,8 +117,11 @@ def read_refusal(line: str) -> Refusal:
     >>> read_refusal('["CallLate","a result","the run cancelled","too late"]').code
     'call_late'
     """
-    name, asked, found, reason = json.loads(line)
-    return REFUSALS[name](asked, found, reason=reason)
+    try:
+        name, asked, found, reason = json.loads(line)
+        return REFUSALS[name](asked, found, reason=reason)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Malformed("a line with a refusal", repr(line)[:80]) from error
 
 
 def _plain(noun: Any) -> dict[str, list[Any]]:

@@ -29,6 +29,7 @@ from runstate_lab.records import (
     write_state,
 )
 from runstate_lab.rules import RULES, Rules, reduce
+from runstate_lab.sqlitefile import connect
 from runstate_lab.store import StateStore
 from runstate_lab.trace import Diagnostic, Entry, Trace, redact
 
@@ -36,21 +37,6 @@ if TYPE_CHECKING:
     # Loaded when a file is opened: most runs live in memory.
     import sqlite3
 
-APPLICATION = 0x52534C41
-SCHEMA = """
-create table runs (
-  run_id text primary key, rules text not null,
-  base text not null, snapshot text not null, snapshot_revision integer not null) strict;
-create table events (
-  run_id text not null, revision integer not null, event text not null,
-  primary key (run_id, revision)) strict, without rowid;
-create table refusals (
-  number integer primary key, run_id text not null, revision integer not null,
-  event text not null, expected integer not null, refusal text not null) strict;
-create table notes (
-  number integer primary key, run_id text not null, component text not null,
-  words text not null, correlation text not null) strict;
-"""
 OFFERED = """
 select event, revision - 1, revision, null, 0 as number from events where run_id = :run
 union all select event, expected, revision, refusal, number from refusals where run_id = :run
@@ -99,8 +85,16 @@ class SqliteStateStore(StateStore):
             raise Malformed("durable full, effects or normal", repr(durable))
         self._not_synced = NOT_SYNCED.get(durable)
         self._synced = False
-        self._queue = Queue(Path(f"{path}.queue"))
-        self._file = _connect(Path(path))
+        import sqlite3
+
+        # A closed file is a ValueError to Python, and so is a surrogate in a text.
+        self._faults = (sqlite3.Error, OSError, ValueError, OverflowError)
+        self._place = str(path)
+        try:
+            self._queue = Queue(Path(f"{path}.queue"))
+        except OSError as fault:
+            raise self._unreadable(fault) from fault
+        self._file = connect(Path(path))
         with self._reading(path):
             self._begin(state)
             self._catch_up()
@@ -117,7 +111,7 @@ class SqliteStateStore(StateStore):
         """
         if not Path(path).is_file():
             raise StoreUnreadable(f"run {run_id} in {path}", "no such file")
-        file = _connect(Path(path))
+        file = connect(Path(path))
         try:
             row = file.execute("select base from runs where run_id = ?", (run_id,)).fetchone()
         finally:
@@ -152,18 +146,26 @@ class SqliteStateStore(StateStore):
 
     def load(self) -> RunState:
         """The newest committed state, whoever committed it."""
-        self._catch_up()
+        try:
+            self._catch_up()
+        except self._faults as fault:
+            raise self._unreadable(fault) from fault
         return self._state
 
     def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
         """The next state, committed to the file; raises the refusal otherwise."""
         event = self._event(proposal, context)
-        with self._queue:
-            try:
-                return self._offer(event, context)
-            except Refusal as refusal:
-                self._keep_refusal(event, refusal)
-                raise
+        try:
+            with self._queue:
+                try:
+                    return self._offer(event, context)
+                except Refusal as refusal:
+                    self._keep_refusal(event, refusal)
+                    raise
+        except Refusal:
+            raise
+        except self._faults as fault:
+            raise self._unreadable(fault) from fault
 
     def note(self, component: str, words: str, *, correlation: str) -> Diagnostic:
         """A diagnostic, redacted and then kept in the file; no state changes."""
@@ -270,6 +272,10 @@ class SqliteStateStore(StateStore):
                 row,
             )
 
+    def _unreadable(self, fault: Exception) -> StoreUnreadable:
+        words = getattr(fault, "strerror", None) or f"{fault}".splitlines()[0]
+        return StoreUnreadable(f"run {self._state.run_id} in {self._place}", words)
+
     def _offered(self) -> list[tuple[str, int, int, str | None, int]]:
         return self._file.execute(OFFERED, {"run": self._state.run_id}).fetchall()
 
@@ -296,40 +302,3 @@ class SqliteStateStore(StateStore):
         except (sqlite3.DatabaseError, Malformed) as error:
             self.close()
             raise StoreUnreadable(f"a run in {path}", f"{error}".splitlines()[0]) from error
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    import sqlite3
-
-    try:
-        file = sqlite3.connect(path, timeout=60, isolation_level=None)
-    except sqlite3.OperationalError as error:
-        raise StoreUnreadable(f"a store in {path}", str(error)) from error
-    try:
-        _recognise(file, path)
-        file.execute("pragma journal_mode = wal")
-        file.execute("pragma synchronous = normal")
-    except sqlite3.DatabaseError as error:
-        file.close()
-        raise StoreUnreadable(f"a store in {path}", str(error)) from error
-    except StoreUnreadable:
-        file.close()
-        raise
-    return file
-
-
-def _recognise(file: sqlite3.Connection, path: Path) -> None:
-    (mark,) = file.execute("pragma application_id").fetchone()
-    (tables,) = file.execute("select count(*) from sqlite_master").fetchone()
-    if mark == APPLICATION:
-        return
-    if mark or tables:
-        raise StoreUnreadable(f"a store in {path}", "a database of another program")
-    file.execute("begin immediate")
-    # Two processes may create the file at once; the second finds the first's.
-    (tables,) = file.execute("select count(*) from sqlite_master").fetchone()
-    if not tables:
-        for statement in SCHEMA.split(";"):
-            file.execute(statement)
-        file.execute(f"pragma application_id = {APPLICATION}")
-    file.execute("commit")

@@ -15,8 +15,14 @@ from typing import overload
 from runstate_lab.errors import Refusal
 from runstate_lab.model import StateEvent
 
+# A name that ends like a secret's, and its value; or a value that looks like one.
 SECRETS = re.compile(
-    r"(?i)\b(api[_-]?key|token|password|secret|authorization)\b(\s*[:=]\s*)(bearer\s+)?\S+"
+    r"""(?ix) ( [\w-]* (?: api[_-]?key | access[_-]?key | token | secret | passw(?:or)?d | pwd
+                          | authorization ) ["']? \s* [:=] \s* )
+              (?: "[^"]*" | '[^']*' | (?: (?: bearer | basic ) \s+ )? [^\s,;}]+ )
+            | \b ( bearer \s+ | (?<=://)[^\s/:@]+: ) [^\s@]+ (?= @ | \s | $ )
+            | \b () (?: sk- | ghp_ | xox[abp]- ) \w [\w-]*
+    """
 )
 
 
@@ -109,4 +115,4 @@ def redact(words: str) -> str:
     >>> redact("the token of our appreciation")
     'the token of our appreciation'
     """
-    return SECRETS.sub(lambda found: f"{found[1]}{found[2]}[redacted]", words)
+    return SECRETS.sub(lambda found: f"{found[1] or found[2] or ''}[redacted]", words)

@@ -274,3 +274,32 @@ def test_records_are_read_back_exactly() -> None:
 
         event = StateEvent("x", "runtime", "runtime", value, number, "c9", 3, 2)
         assert event == read_event(write_event(event), number)
+
+
+def test_a_closed_store_says_so(tmp_path: Path) -> None:
+    """Loading and applying are refused in the kit's own words, and closing again is nothing."""
+    store = store_in(tmp_path)
+    door = store.context("runtime", "runtime")
+    store.close()
+    store.close()
+
+    with pytest.raises(StoreUnreadable):
+        store.load()
+    with pytest.raises(StoreUnreadable):
+        store.apply(START, context=door)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """The refusal names the path that was given."""
+    with pytest.raises(StoreUnreadable, match=r"nowhere.run\.sqlite"):
+        SqliteStateStore(tmp_path / "nowhere" / "run.sqlite", RunState("run-7"))
+
+
+def test_a_text_that_no_file_can_hold_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """A lone surrogate: the state stays as it was."""
+    store = store_in(tmp_path)
+    Runtime(store).accept_runtime(START)
+    with pytest.raises(StoreUnreadable):
+        Runtime(store).accept_runtime(StateProposal("followup_required", "\ud800", 1))
+
+    assert 1 == store.load().revision == len(store.trace)
