@@ -18,10 +18,11 @@ PACKAGE = ROOT / "runstate_lab"
 FLOOR = re.compile(r"^\| (\d) \| ((?:`\w+`(?:, )?)+) \|", re.MULTILINE)
 MAY_IMPORT = {
     "show": {"show"},
-    "course": {"show", "course"},
+    "live": {"show", "live"},
+    "course": {"show", "live", "course"},
     "grading": {"course", "grading"},
     "bench": {"bench"},
-    "cli": {"show", "course", "grading", "bench", "cli"},
+    "cli": {"show", "live", "course", "grading", "bench", "cli"},
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_course" not in path.parts)
 BOOK = [path for path in MODULES if path.parent == PACKAGE and not path.name.startswith("__")]

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from runstate_lab.show import steps
-from runstate_lab.show.graph import step_graph
+from runstate_lab.live import steps
+from runstate_lab.live.stepgraph import step_graph
 
 BOTH_CURRENT = ("AAABBB", "BBBAAA")
 VERDICTS = {

@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import pytest
 
-from runstate_lab import show
+from runstate_lab import live
+from runstate_lab.live.live import Askew, Live, Sealed, script
+from runstate_lab.live.moves import attempt, chart_graph, kinds
+from runstate_lab.live.widget import Scheduler, StateChart
 from runstate_lab.model import RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
-from runstate_lab.show.live import Askew, Live, Sealed, script
-from runstate_lab.show.moves import attempt, chart_graph, kinds
-from runstate_lab.show.widget import Scheduler, StateChart
 
 WIDGETS = [Scheduler, StateChart]
 RUNNING_AGAIN = (
@@ -280,11 +280,11 @@ def test_a_chart_of_one_row_can_be_played(kind: str) -> None:
     assert chart.sentence().startswith("Status chart of RULES, 1 of 34 rows: ")
 
 
-def test_the_widgets_come_with_the_pictures() -> None:
+def test_the_widgets_come_with_one_import() -> None:
     """One import is enough for a lesson; a name that is not there is told."""
-    assert (Scheduler, StateChart) == (show.Scheduler, show.StateChart)
+    assert (Scheduler, StateChart) == (live.Scheduler, live.StateChart)
     with pytest.raises(AttributeError, match="has no attribute 'Stopwatch'"):
-        getattr(show, "Stopwatch")  # noqa: B009
+        getattr(live, "Stopwatch")  # noqa: B009
 
 
 def test_a_chart_follows_the_table_it_is_given() -> None:

@@ -35,7 +35,7 @@ from runstate_lab import Refusal, RunState, Runtime, StateProposal, StateStore
 from runstate_lab.broken import NoAuthorityStore
 from runstate_lab.course import after, order, predict, quiz, reveal
 from runstate_lab.show import chart, trace_table
-from runstate_lab.show.widget import StateChart
+from runstate_lab.live import StateChart
 
 # %% [markdown]
 # ## What do you believe now?

@@ -23,7 +23,7 @@ from runstate_lab import (
 # %%
 from runstate_lab.course import after, fill, order, predict, quiz, reveal
 from runstate_lab.show import chart, matrix_table, status_chart
-from runstate_lab.show.widget import StateChart
+from runstate_lab.live import StateChart
 
 # %% [markdown]
 # ## What is left of lessons 00 to 02?

@@ -21,7 +21,7 @@ from runstate_lab import (
 )
 from runstate_lab.course import after, fill, locked, order, predict, quiz, reveal
 from runstate_lab.show import Move, space_time
-from runstate_lab.show.widget import Scheduler
+from runstate_lab.live import Scheduler
 
 # %% [markdown]
 # ## What you still know

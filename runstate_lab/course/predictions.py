@@ -27,8 +27,8 @@ from runstate_lab.course.questiontable import (
     prediction_ids,
     prediction_of,
 )
-from runstate_lab.show.form import Form, Item, Reply
-from runstate_lab.show.live import Live, locked_picture, script, style
+from runstate_lab.live.form import Form, Item, Reply
+from runstate_lab.live.live import Live, locked_picture, script, style
 
 SECTION = "predictions"
 SHORTEST_REASON = 3
@@ -131,12 +131,12 @@ def reveal(id: str) -> str:
 def locked(id: str, make: Callable[[], Live]) -> Any:
     """The widget that `make` gives, locked until the prediction was made.
 
-    >>> from runstate_lab.show.widget import Scheduler
+    >>> from runstate_lab.live.widget import Scheduler
     >>> board = locked("99.3", Scheduler)
     >>> board.step("A")
     Traceback (most recent call last):
         ...
-    runstate_lab.show.live.Sealed: asked to play, found the widget locked
+    runstate_lab.live.live.Sealed: asked to play, found the widget locked
     hint: Answer prediction 99.3 above first, or call reveal("99.3").
     """
     widget = make()

@@ -26,7 +26,7 @@ from runstate_lab.course.questiontable import (
     quiz_of,
     task_of,
 )
-from runstate_lab.show.form import Form, Item, Reply
+from runstate_lab.live.form import Form, Item, Reply
 
 SECTION = "answers"
 RIGHT = "Right."

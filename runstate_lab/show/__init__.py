@@ -16,7 +16,6 @@ For lesson authors, one line each (make it the last line of a cell):
     ownership_table()  field_table()  refusal_table()  trace_table(store)
     matrix_table()  node_matrix_table()         which event is legal where
     level_table(store)                          turns, steps and attempts, each at its level
-    Scheduler()  StateChart()                   live: press, and a real store answers
 
 A picture `p` gives `p.svg()`, `p.text()` (read it aloud), `p.table()` (pandas);
 `p.svg(theme="inline")` follows the colours of the page around it. A table is a
@@ -25,15 +24,12 @@ pandas DataFrame with a caption; `str(table)` is its text twin.
 Every chart and table takes `rules=`, also a cut table such as
 `RULES.only("run_started", "run_completed")`.
 
-What is not here: the rules themselves: every arrow is derived from
+What is not here: pictures that move (see `live`), and the rules themselves: every arrow is derived from
 `runstate_lab.rules`. After a change of the rules or of a picture,
 `python -m runstate_lab.show.builtin` draws the cached pictures again.
 """
 
 from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING
 
 from runstate_lab.show.chart import chart, status_chart
 from runstate_lab.show.engine import EngineMissing
@@ -50,9 +46,6 @@ from runstate_lab.show.tables import (
     refusal_table,
     trace_table,
 )
-
-if TYPE_CHECKING:
-    from runstate_lab.show.widget import Scheduler, StateChart
 
 __all__ = [
     "status_chart",
@@ -75,13 +68,5 @@ __all__ = [
     "Form",
     "Standing",
     "EngineMissing",
-    "Scheduler",
-    "StateChart",
 ]
 
-
-def __getattr__(name: str) -> object:
-    # Imported when asked for: no one waits for the widgets who shows none.
-    if name in ("Scheduler", "StateChart"):
-        return getattr(import_module("runstate_lab.show.widget"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

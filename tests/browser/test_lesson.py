@@ -22,9 +22,9 @@ SLOW = 60_000
 SERIOUS = ("serious", "critical")
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 BOARDS = [
-    "from runstate_lab.show.form import Form, Item, Reply\n"
+    "from runstate_lab.live.form import Form, Item, Reply\n"
     "from runstate_lab.rules import RULES\n"
-    "from runstate_lab.show import Scheduler, StateChart\n"
+    "from runstate_lab.live import Scheduler, StateChart\n"
     "Scheduler(schedule='ABABAB')",
     "Scheduler(stores=('last-write-wins', 'naive'), schedule='BAABBA', compare=True)",
     "Scheduler(stores=('compare-and-swap',), schedule='AABBBA')",
@@ -162,7 +162,7 @@ PASTED = (
     ("AAAAB", "A has 3 steps, this order has 4"),
 )
 FAULTY = (
-    "from runstate_lab.show.widget import Scheduler\n"
+    "from runstate_lab.live.widget import Scheduler\n"
     "board = Scheduler()\nboard.listen(lambda one: {}['missing'], 'at')\nboard"
 )
 

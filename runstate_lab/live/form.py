@@ -16,7 +16,7 @@ from typing import Any
 
 import traitlets
 
-from runstate_lab.show.live import Askew, Live, script, style
+from runstate_lab.live.live import Askew, Live, script, style
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KINDS = ("choice", "order", "fill")
@@ -81,7 +81,7 @@ class Form(Live):
     >>> form.answer("00.p", "c")
     Traceback (most recent call last):
         ...
-    runstate_lab.show.live.Askew: asked the choice 'c' of 00.p, found a to b
+    runstate_lab.live.live.Askew: asked the choice 'c' of 00.p, found a to b
     hint: give the letter of a choice
     """
 

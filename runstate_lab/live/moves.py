@@ -14,6 +14,7 @@ from functools import cache
 
 from runstate_lab.answers import request_has_expired
 from runstate_lab.errors import Refusal
+from runstate_lab.live.marks import Mark, Marks, box, head, path, text
 from runstate_lab.model import (
     Answer,
     Approval,
@@ -29,7 +30,6 @@ from runstate_lab.model import (
 )
 from runstate_lab.rules import RULES, Rule, Rules
 from runstate_lab.show.chart import status_chart
-from runstate_lab.show.marks import Mark, Marks, box, head, path, text
 from runstate_lab.show.parts import Arrow, Node, Standing
 from runstate_lab.show.picture import Picture
 from runstate_lab.store import StateStore

@@ -16,7 +16,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from runstate_lab.show.marks import FRONT, still, text
+from runstate_lab.live.marks import FRONT, still, text
 
 Listener = Callable[["Live"], object]
 

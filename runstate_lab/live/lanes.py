@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runstate_lab.show.marks import Mark, Marks, box, dot, head, line, path, text
+from runstate_lab.live.marks import Mark, Marks, box, dot, head, line, path, text
 
 SIZE = (800, 288)
 LANES = {"A": 56, "store": 138, "B": 220}

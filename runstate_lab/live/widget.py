@@ -14,13 +14,13 @@ from typing import Any
 
 import traitlets
 
+from runstate_lab.live import lanes, steps
+from runstate_lab.live.live import Askew, Live, locked_picture, script, style
+from runstate_lab.live.marks import still
+from runstate_lab.live.moves import chart_graph
+from runstate_lab.live.stepgraph import HEADS, OPENING, step_graph
 from runstate_lab.rules import RULES, Rules
-from runstate_lab.show import lanes, steps
 from runstate_lab.show.chart import status_chart
-from runstate_lab.show.graph import HEADS, OPENING, step_graph
-from runstate_lab.show.live import Askew, Live, locked_picture, script, style
-from runstate_lab.show.marks import still
-from runstate_lab.show.moves import chart_graph
 
 ALL_STORES = tuple(steps.STORES)
 
@@ -34,7 +34,7 @@ class Scheduler(Live):
     >>> board.step("B")
     Traceback (most recent call last):
         ...
-    runstate_lab.show.live.Askew: asked a step of B, found 3 steps done: read, computed, submitted
+    runstate_lab.live.live.Askew: asked a step of B, found 3 steps done: read, computed, submitted
     hint: reset(), or go back() and choose another order
     """
 
@@ -88,7 +88,7 @@ class Scheduler(Live):
         >>> Scheduler().play("AAAA")
         Traceback (most recent call last):
             ...
-        runstate_lab.show.live.Askew: asked the order 'AAAA', found 4 steps of A, where each writer has 3
+        runstate_lab.live.live.Askew: asked the order 'AAAA', found 4 steps of A, where each writer has 3
         hint: give an order such as 'AABABB', or the beginning of one
         """
         self._unsealed()
@@ -203,7 +203,7 @@ class StateChart(Live):
     >>> chart.move("queued")
     Traceback (most recent call last):
         ...
-    runstate_lab.show.live.Askew: asked 'queued', found no event that leads there
+    runstate_lab.live.live.Askew: asked 'queued', found no event that leads there
     hint: propose one of run_started, ...
     """
 

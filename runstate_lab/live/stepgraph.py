@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from runstate_lab.errors import Refusal
+from runstate_lab.live import lanes, steps
 from runstate_lab.model import RunState, RunStatus
-from runstate_lab.show import lanes, steps
 
 Plain = dict[str, object]
 HEADS = ("step", "who", "what", "answer", "revision")

@@ -1,0 +1,32 @@
+"""Machinery. The live widgets: press, and a real store answers.
+
+    Scheduler()     two writers, three presses each, one store
+    StateChart()    propose events, watch what the rules answer
+
+Every control of a widget `w` is also a plain call, and gives the sentence that
+the widget says. `w.sentence()` says what is shown, `w.table()` holds it,
+`w.picture()` is what a notebook keeps of it.
+
+What is not here: pictures that do not move (see `show`), and when a widget is
+sealed (see `course`).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runstate_lab.live.widget import Scheduler, StateChart
+
+LATER = {"widget": "Scheduler StateChart"}
+_HOME = {name: module for module, names in LATER.items() for name in names.split()}
+
+__all__ = ["Scheduler", "StateChart"]
+
+
+def __getattr__(name: str) -> object:
+    # Imported when asked for: no one waits for the widgets who shows none.
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
