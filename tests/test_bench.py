@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
 from runstate_lab import bench
 from runstate_lab.bench import peers
+from runstate_lab.bench.fairness import Report, Share, shared
 from runstate_lab.bench.rows import Aim, Line, Row, as_text
-from runstate_lab.bench.timing import Slice, interleave, timed_each
+from runstate_lab.bench.timing import Rounds, Slice, interleave, timed_each
 from runstate_lab.cli import main
 
 NAMES = ["reducer", "commit", "contention", "disk", "loop", "durable-loop", "import"]
@@ -20,6 +22,7 @@ AIMS = {
     "contention": [
         "0 lost of all acknowledged",
         "fairness 0.9, the fewer by the more",
+        "50 ms the longest wait",
         "0.6 x one writer",
     ],
     "disk": ["180 bytes/event at 8", "180 bytes/event at 16", "flat: 1.15 x"],
@@ -40,6 +43,21 @@ def quick(*words: str) -> object:
     seen = CliRunner().invoke(main, ["bench", "--quick", "--json", *words])
     assert 0 == seen.exit_code, seen.output
     return json.loads(seen.stdout)
+
+
+def measured(aim: Aim) -> tuple[float | None, str, tuple[float, ...]]:
+    """What was found for an aim, its verdict and its spread."""
+    return aim.found, aim.verdict, aim.spread
+
+
+def slices(*rates: int) -> tuple[Slice, ...]:
+    """Slices of a second with those rates."""
+    return tuple(Slice(rate, 1.0) for rate in rates)
+
+
+def told(share: Share) -> tuple[float, ...]:
+    """All that is told of a round of two writers."""
+    return share.count, share.seconds, share.fairness, share.longest, share.conflicts
 
 
 @pytest.mark.usefixtures("no_peers")
@@ -79,17 +97,20 @@ def test_figures_are_printed_with_the_verdict_and_what_a_peer_does_more() -> Non
     row = Row(
         "speed",
         "things a second",
-        (Line("ours", 1234.5, "things/s"), Line("theirs 2.0", 0.5, "things/s", "colours")),
-        (Aim("3000 x theirs", 3000, 2469), Aim("small", 9, 8.5, at_most=True), Aim("far", 1, None, why="no road")),
+        (
+            Line("ours", 1234.5, "things/s", spread=(1200, 1300)),
+            Line("theirs 2.0", 0.5, "things/s", "colours", spread=(0.5, 0.5)),
+        ),
+        (Aim("3000 x theirs", 3000, 2469, spread=(2400, 2600)), Aim("small", 9, 8.5, at_most=True), Aim("far", 1, None, why="no road")),
         ("a note",),
     )
 
     assert [
         "speed: things a second",
-        "  ours              1,234 things/s",
+        "  ours              1,234 things/s (1,200 to 1,300)",
         "  theirs 2.0         0.50 things/s",
         "  theirs 2.0 does more: colours",
-        "  aim 3000 x theirs: missed, found 2,469",
+        "  aim 3000 x theirs: missed, found 2,469 (2,400 to 2,600)",
         "  aim small: met, found 8.50",
         "  aim far: not measured, no road",
         "  note: a note",
@@ -107,7 +128,39 @@ def test_contenders_take_turns() -> None:
     rounds = interleave({name: lambda name=name: contender(name) for name in "ab"}, rounds=2)
 
     assert ["a", "b"] * 3 == played
-    assert (2.0, None, ()) == (rounds.ratio("a", "b"), rounds.ratio("a", "c"), rounds.notes)
+    assert (2.0, "met", (2.0, 2.0)) == measured(rounds.aim("twice b", 2, "a", "b"))
+    assert (None, "not measured", ()) == measured(rounds.aim("c", 2, "a", "c", why="no c"))
+    assert () == rounds.notes
+
+
+def test_a_median_is_told_with_its_lowest_and_its_highest() -> None:
+    """Three rounds of both; a ratio is taken round by round."""
+    rounds = Rounds({"a": slices(20, 60, 40), "b": slices(10, 20, 40)})
+
+    assert Line("a", 40, "things/s", "", (20, 60)) == rounds.line("a", "things/s")
+    assert (2.0, "met", (1.0, 3.0)) == measured(rounds.aim("twice b", 2, "a", "b"))
+
+
+def test_only_what_happens_while_both_write_is_counted() -> None:
+    """A head start and a long tail are no advantage."""
+    early = Report(0.0, 10.0, tuple(map(float, range(1, 11))))
+    late = Report(5.0, 20.0, tuple(map(float, range(6, 21))), conflicts=3)
+
+    assert (10, 5.0, 1.0, 1.0, 3) == told(shared([early, late]))
+
+
+def test_a_starved_writer_has_waited_all_the_time() -> None:
+    """Nothing acknowledged is the longest wait, not none."""
+    busy, starved = Report(0.0, 4.0, (1.0, 2.0, 3.0, 4.0)), Report(0.0, 4.0, ())
+
+    assert (4, 4.0, 0.0, 4.0, 0) == told(shared([busy, starved]))
+
+
+def test_a_writer_alone_is_timed_by_its_median_write() -> None:
+    """The rate of one writer is that of the other rows: one slow sync does not move it."""
+    share = shared([Report(0.0, 10.0, (1.0, 2.0, 9.0, 10.0))])
+
+    assert (1.0, 4) == (share.middle, share.count)
 
 
 def test_a_round_with_slow_syncs_is_played_again() -> None:
@@ -135,6 +188,24 @@ def test_an_unknown_row_is_refused_with_the_names() -> None:
 
     assert 2 == seen.exit_code
     assert ", ".join(NAMES) in " ".join(seen.stderr.split())
+
+
+def test_an_unknown_row_is_refused_by_the_function_too() -> None:
+    """At once, before anything is measured."""
+    with pytest.raises(ValueError, match="asked the row speed, found reducer, commit") as refused:
+        bench.measure(["disk", "speed"])
+
+    assert "\nhint: " in str(refused.value)
+
+
+@pytest.mark.usefixtures("no_peers")
+def test_every_row_tells_what_it_ran_on() -> None:
+    """Versions stand under the figures, and rounds where time was measured."""
+    rows = quick("--only", "disk", "--only", "reducer")
+    told = r"Python 3\.\d+\.\S+, SQLite 3\.\S+, \d+ cores"
+
+    for row, rounds in zip(rows, ("; 1 round, which says little", ""), strict=True):
+        assert re.fullmatch(told + rounds, row["notes"][-1])
 
 
 def test_the_questions_are_the_seven_rows() -> None:

@@ -8,6 +8,9 @@ figures of different runs are not to be compared.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from os import cpu_count
+from platform import python_version
 
 from runstate_lab.bench import commits, contention, disk, importing, loops, reducer
 from runstate_lab.bench.rows import Aim, Line, Row, as_json, as_text
@@ -25,10 +28,31 @@ QUESTIONS: dict[str, Callable[[Scale], Row]] = {
 
 
 def measure(names: Sequence[str] = (), *, scale: Scale = FULL) -> Iterator[Row]:
-    """The rows of the named questions, or of all, each as soon as it is measured."""
-    for name, question in QUESTIONS.items():
-        if not names or name in names:
-            yield question(scale)
+    """The rows of the named questions, or of all, each as soon as it is measured.
+
+    >>> measure(["speed"])
+    Traceback (most recent call last):
+        ...
+    ValueError: asked the row speed, found reducer, commit, contention, disk, loop, durable-loop, import
+    hint: name one of these rows, or none for all
+    """
+    unknown = [name for name in names if name not in QUESTIONS]
+    if unknown:
+        raise ValueError(
+            f"asked the row {', '.join(unknown)}, found {', '.join(QUESTIONS)}\n"
+            "hint: name one of these rows, or none for all"
+        )
+    asked = [question for name, question in QUESTIONS.items() if not names or name in names]
+    return (_told(question(scale), scale) for question in asked)
+
+
+def _told(row: Row, scale: Scale) -> Row:
+    import sqlite3
+
+    versions = f"Python {python_version()}, SQLite {sqlite3.sqlite_version}, {cpu_count()} cores"
+    rounds = f"; {scale.rounds} rounds" if scale.rounds > 1 else "; 1 round, which says little"
+    timed = any(line.spread for line in row.lines)
+    return replace(row, notes=(*row.notes, versions + (rounds if timed else "")))
 
 
 __all__ = ["Aim", "FULL", "Line", "QUESTIONS", "QUICK", "Row", "Scale", "as_json", "as_text", "measure"]

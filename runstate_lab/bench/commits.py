@@ -76,8 +76,8 @@ def measure(scale: Scale) -> Row:
                 control: lambda durable=durable: _raw(Path(folder), durable, scale.commits),
             }
             rounds = interleave(contenders, rounds=scale.rounds, control=control)
-            lines += [Line(name, rounds.rate(name), "commits/s") for name in contenders]
-            aims.append(Aim(f"{times} x {control}", times, rounds.ratio(ours, control)))
+            lines += [rounds.line(name, "commits/s") for name in contenders]
+            aims.append(rounds.aim(f"{times} x {control}", times, ours, control))
             notes += rounds.notes
     what = f"one event, one transaction, SQLite {sqlite3.sqlite_version} in WAL mode"
     return Row("commit", what, tuple(lines), tuple(aims), notes)

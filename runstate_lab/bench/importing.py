@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from statistics import median
 
 from runstate_lab.bench.peers import LANGGRAPH, STATEMACHINE, TRANSITIONS
 from runstate_lab.bench.rows import Aim, Line, Row
 from runstate_lab.bench.scale import Scale
-from runstate_lab.bench.timing import Slice, interleave
+from runstate_lab.bench.timing import Slice, interleave, spread
 
 MODULES = {TRANSITIONS: "transitions", STATEMACHINE: "statemachine", LANGGRAPH: "langgraph.graph"}
 SLOWEST = 45
@@ -23,22 +24,25 @@ BARE, OURS = "pass", "import runstate_lab"
 
 def measure(scale: Scale) -> Row:
     """Milliseconds of work for an import, the bare start of Python taken off round by round."""
-    programs = {BARE: "", OURS: ""}
-    programs |= {f"import {name}": peer.more for peer, name in MODULES.items() if peer.version}
-    contenders = {program: lambda program=program: _run(program) for program in programs}
-    slices = interleave(contenders, rounds=scale.rounds).slices
-    spent = {
-        program: 1000
-        * median(
-            one.seconds - bare.seconds
-            for one, bare in zip(slices[program], slices[BARE], strict=True)
-        )
-        for program in programs
-        if program != BARE
+    peers = {f"import {name}": peer for peer, name in MODULES.items() if peer.version}
+    contenders = {
+        program: lambda program=program: _run(program) for program in (BARE, OURS, *peers)
     }
-    lines = tuple(Line(program, spent[program], "ms", programs[program]) for program in spent)
-    aim = Aim(f"{SLOWEST} ms over bare Python", SLOWEST, spent[OURS], at_most=True)
-    return Row("import", f"work in a fresh Python {sys.version.split()[0]}, warm files", lines, (aim,))
+    slices = interleave(contenders, rounds=scale.rounds).slices
+    spent = {program: _over(slices[program], slices[BARE]) for program in (OURS, *peers)}
+    lines = [Line(OURS, median(spent[OURS]), "ms", spread=spread(spent[OURS]))]
+    for program, peer in peers.items():
+        found, title = spent[program], f"{program} ({peer.title})"
+        lines.append(Line(title, median(found), "ms", peer.more, spread(found)))
+    found = spent[OURS]
+    aim = Aim(
+        f"{SLOWEST} ms over bare Python", SLOWEST, median(found), at_most=True, spread=spread(found)
+    )
+    return Row("import", "work in a fresh Python, warm files", tuple(lines), (aim,))
+
+
+def _over(slices: Sequence[Slice], bare: Sequence[Slice]) -> list[float]:
+    return [1000 * (one.seconds - other.seconds) for one, other in zip(slices, bare, strict=True)]
 
 
 def _run(program: str) -> Slice:

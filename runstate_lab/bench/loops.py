@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypedDict
 
 from runstate_lab.bench.commits import RawLog, fresh
 from runstate_lab.bench.peers import LANGGRAPH, offline
-from runstate_lab.bench.rows import Aim, Line, Row
+from runstate_lab.bench.rows import Row
 from runstate_lab.bench.scale import Scale
 from runstate_lab.bench.timing import (
     SLOWEST_SYNC,
@@ -70,20 +70,17 @@ def measure(scale: Scale) -> Row:
         _title(long): lambda: _in_memory(long),
     }
     more = {}
+    theirs = f"{LANGGRAPH.title}, InMemorySaver, {short:,} turns"
     if LANGGRAPH.version is not None:
-        theirs = f"{LANGGRAPH.title}, InMemorySaver, {short:,} turns"
-        play = _langgraph(short)
-        contenders[theirs] = lambda: timed(short, play)
+        contenders[theirs] = _langgraph(short)
         more[theirs] = LANGGRAPH.more
     rounds = interleave(contenders, rounds=scale.rounds)
-    found = rounds.ratio(_title(short), theirs) if more else None
+    words = f"{TIMES} x langgraph InMemorySaver"
     aims = (
-        Aim(f"{TIMES} x langgraph InMemorySaver", TIMES, found, why=LANGGRAPH.absence),
-        Aim(f"flat: {FLAT} x at {long:,}", FLAT, rounds.ratio(_title(long), _title(short))),
+        rounds.aim(words, TIMES, _title(short), theirs, why=LANGGRAPH.absence),
+        rounds.aim(f"flat: {FLAT} x at {long:,}", FLAT, _title(long), _title(short)),
     )
-    lines = tuple(
-        Line(name, rounds.rate(name), "turns/s", more.get(name, "")) for name in contenders
-    )
+    lines = tuple(rounds.line(name, "turns/s", more=more.get(name, "")) for name in contenders)
     note = f"each turn renders a context of at most {CONTEXT} characters and commits five events"
     return Row("loop", "the run loop in memory, one tool call a turn", lines, aims, (note,))
 
@@ -97,8 +94,8 @@ def measure_durable(scale: Scale) -> Row:
             control: lambda: _raw(Path(folder), scale.durable_turns),
         }
         rounds = interleave(contenders, rounds=scale.rounds, control=control, slowest=2 * SLOWEST_SYNC)
-    aim = Aim(f"{DURABLE} x the raw loop", DURABLE, rounds.ratio(ours, control))
-    lines = tuple(Line(name, rounds.rate(name), "turns/s") for name in contenders)
+    aim = rounds.aim(f"{DURABLE} x the raw loop", DURABLE, ours, control)
+    lines = tuple(rounds.line(name, "turns/s") for name in contenders)
     what = "the run loop on disk, intent and result synced before the next step"
     note = "durable effects: a turn commits five events and a note, and syncs two of them"
     return Row("durable-loop", what, lines, (aim,), (note, *rounds.notes))
@@ -163,7 +160,7 @@ def _raw_turns(log: RawLog, turns: int) -> Iterator[object]:
         yield log.append(["tool_result_recorded", "tool:get_status", "tool_executor", result, call_id])
 
 
-def _langgraph(turns: int) -> Callable[[], object]:
+def _langgraph(turns: int) -> Contender:
     offline()
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import END, START, StateGraph
@@ -184,8 +181,13 @@ def _langgraph(turns: int) -> Callable[[], object]:
     graph.add_edge("tool", "model")
     start = {"turn": 0, "messages": ["go"], "pending": None}
 
-    def play() -> object:
+    def played() -> Slice:
         config = {"configurable": {"thread_id": "run-7"}, "recursion_limit": 4 * turns + 20}
-        return graph.compile(checkpointer=InMemorySaver()).invoke(start, config)
+        compiled = graph.compile(checkpointer=InMemorySaver())
+        ended: list[dict[str, Any]] = []
+        slice_ = timed(turns, lambda: ended.append(compiled.invoke(start, config)))
+        if ended[0]["turn"] != turns - 1 or ended[0]["messages"][-1] != "done":
+            raise ValueError(f"the peer's run of {turns} turns ended in turn {ended[0]['turn'] + 1}")
+        return slice_
 
-    return play
+    return played

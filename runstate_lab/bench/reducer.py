@@ -11,8 +11,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
-from runstate_lab.bench.peers import STATEMACHINE, TRANSITIONS
-from runstate_lab.bench.rows import Aim, Line, Row
+from runstate_lab.bench.peers import STATEMACHINE, TRANSITIONS, Peer
+from runstate_lab.bench.rows import Row
 from runstate_lab.bench.scale import Scale
 from runstate_lab.bench.timing import Contender, Slice, interleave
 from runstate_lab.model import (
@@ -55,21 +55,20 @@ def measure(scale: Scale) -> Row:
         STORE: lambda: _stored(scale.laps),
     }
     more = {}
-    for peer, machines in ((TRANSITIONS, _transitions), (STATEMACHINE, _statemachine)):
+    for peer, (machines, share, _) in PEERS.items():
         if peer.version is not None:
-            make = machines()
-            contenders[peer.title] = lambda make=make: _triggered(make, max(2, scale.laps // 10))
+            make, laps = machines(), max(2, scale.laps // share)
+            contenders[peer.title] = lambda make=make, laps=laps: _triggered(make, laps)
             more[peer.title] = peer.more
     rounds = interleave(contenders, rounds=scale.rounds)
-    aims = []
-    for peer, times in ((TRANSITIONS, 3), (STATEMACHINE, 40)):
-        found = None if peer.version is None else rounds.ratio(OURS, peer.title)
-        aims.append(Aim(f"{times} x {peer.distribution}", times, found, why=peer.absence))
-    lines = tuple(
-        Line(name, rounds.rate(name), "events/s", more.get(name, "")) for name in contenders
+    aims = tuple(
+        rounds.aim(f"{times} x {peer.distribution}", times, OURS, peer.title, why=peer.absence)
+        for peer, (_, _, times) in PEERS.items()
     )
+    lines = tuple(rounds.line(name, "events/s", more=more.get(name, "")) for name in contenders)
     what = "legal events through ownership, revision, guard and reason"
-    return Row("reducer", what, lines, tuple(aims))
+    note = "the peers change one object in place; ours leaves every earlier state as it was"
+    return Row("reducer", what, lines, aims, (note,))
 
 
 def _reduced(laps: int) -> Slice:
@@ -172,3 +171,10 @@ def _statemachine() -> Callable[[], Any]:
         cancel = running.to(cancelled, on="note")
 
     return Machine
+
+
+PEERS: dict[Peer, tuple[Callable[[], Callable[[], Any]], int, float]] = {
+    TRANSITIONS: (_transitions, 2, 3),
+    STATEMACHINE: (_statemachine, 10, 40),
+}
+"""How a peer's machines are made, what share of our laps it runs, and the aim."""

@@ -10,12 +10,13 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One contender: its name and version, its figure, and what it does more."""
+    """One contender: its name and version, its median, what it does more, lowest and highest."""
 
     contender: str
     figure: float
     unit: str
     more: str = ""
+    spread: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class Aim:
     found: float | None
     at_most: bool = False
     why: str = ""
+    spread: tuple[float, ...] = ()
 
     @property
     def verdict(self) -> str:
@@ -60,14 +62,19 @@ def as_text(row: Row) -> str:
     width = max((len(line.contender) for line in row.lines), default=0)
     lines = [f"{row.name}: {row.what}"]
     for line in row.lines:
-        lines.append(f"  {line.contender:{width}}  {_figure(line.figure):>11} {line.unit}")
+        lines.append(f"  {line.contender:{width}}  {_figure(line.figure):>11} {line.unit}{_spread(line)}")
     for line in row.lines:
         if line.more:
             lines.append(f"  {line.contender} does more: {line.more}")
     for aim in row.aims:
-        found = aim.why if aim.found is None else f"found {_figure(aim.found)}"
+        found = aim.why if aim.found is None else f"found {_figure(aim.found)}{_spread(aim)}"
         lines.append(f"  aim {aim.words}: {aim.verdict}, {found}")
     return "\n".join([*lines, *(f"  note: {note}" for note in row.notes)])
+
+
+def _spread(measured: Line | Aim) -> str:
+    low, high = map(_figure, measured.spread or (0, 0))
+    return "" if low == high else f" ({low} to {high})"
 
 
 def _figure(value: float) -> str:

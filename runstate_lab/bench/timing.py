@@ -1,6 +1,7 @@
 """Turns taken: contenders run A B C A B C, so that noise hits all alike.
 
-Ratios come from pairs of slices of one round, and are medians over rounds.
+Ratios come from pairs of slices of one round, and are medians over rounds;
+the lowest and the highest round are told beside each median.
 Where a disk takes part, a round is run again when the control shows that a
 sync waited for the scheduler: then every contender would look the same.
 """
@@ -8,10 +9,12 @@ sync waited for the scheduler: then every contender would look the same.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
+
+from runstate_lab.bench.rows import Aim, Line
 
 SLOWEST_SYNC = 0.001
 TRIES = 4
@@ -41,16 +44,18 @@ class Rounds:
     slices: Mapping[str, tuple[Slice, ...]]
     noisy: int = 0
 
-    def rate(self, name: str) -> float:
-        """The median rate of a contender."""
-        return median(one.rate for one in self.slices[name])
+    def line(self, name: str, unit: str, *, more: str = "") -> Line:
+        """The median rate of a contender, with its spread."""
+        rates = [one.rate for one in self.slices[name]]
+        return Line(name, median(rates), unit, more, spread(rates))
 
-    def ratio(self, name: str, base: str) -> float | None:
-        """How many times the base's rate, as the median over rounds; None without the base."""
+    def aim(self, words: str, wanted: float, name: str, base: str, *, why: str = "") -> Aim:
+        """How many times the base's rate, round by round; not measured without the base."""
         if base not in self.slices or name not in self.slices:
-            return None
+            return Aim(words, wanted, None, why=why)
         pairs = zip(self.slices[name], self.slices[base], strict=True)
-        return median(one.rate / other.rate for one, other in pairs)
+        ratios = [one.rate / other.rate for one, other in pairs]
+        return Aim(words, wanted, median(ratios), why=why, spread=spread(ratios))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -82,6 +87,11 @@ def interleave(
         gc.unfreeze()
     slices = {name: tuple(seen[name] for seen, _ in played) for name in contenders}
     return Rounds(slices, sum(not calm for _, calm in played))
+
+
+def spread(found: Sequence[float]) -> tuple[float, float]:
+    """The lowest and the highest."""
+    return min(found), max(found)
 
 
 def timed(count: int, work: Callable[[], object]) -> Slice:
