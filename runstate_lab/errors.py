@@ -43,7 +43,6 @@ What is not here: who raises which, and in what order (see `rules.check`).
 
 from __future__ import annotations
 
-
 class Refusal(Exception):
     """The base of all refusals; `except Refusal` catches every one.
 
@@ -411,3 +410,18 @@ class OutcomeUnknown(Exception):
     """
 
     definite = False
+
+
+def words_of(error: BaseException) -> str:
+    """What an exception is and says, whatever its author did to it.
+
+    >>> class Mute(Exception):
+    ...     def __str__(self):
+    ...         raise OSError("speechless")
+    >>> words_of(Mute()), words_of(OSError("no route"))
+    ('Mute', 'OSError: no route')
+    """
+    try:
+        return f"{type(error).__name__}: {error}"
+    except (Exception, SystemExit):  # Somebody else's exception may fail to say what it is.
+        return type(error).__name__

@@ -7,6 +7,7 @@ come from. What is not here: the graph (see `graph`), which plans the nodes.
 from __future__ import annotations
 
 from runstate_lab.errors import (
+    AnswerExpired,
     AnswerForeign,
     AnswerStale,
     AttemptFenced,
@@ -17,7 +18,7 @@ from runstate_lab.errors import (
     Refusal,
     RequestUnknown,
 )
-from runstate_lab.model import Claim, NodeState, NodeStatus, RunState, StateEvent
+from runstate_lab.model import Claim, NodeReport, NodeState, NodeStatus, RunState, StateEvent
 from runstate_lab.nouns import changed
 
 FAILING = (NodeStatus.FAILED, NodeStatus.CANCELLED, NodeStatus.BLOCKED)
@@ -116,6 +117,8 @@ def report_is_of_the_current_attempt(state: RunState, event: StateEvent) -> Refu
 def an_attempt_is_left(state: RunState, event: StateEvent) -> Refusal | None:
     """The node may be tried again.
 
+    An attempt that has only asked, and may begin, is not used up.
+
     >>> from runstate_lab.model import NodeReport
     >>> nodes = (NodeState("build", attempt=1, worker="w1"),)
     >>> event = StateEvent("node_put_back", "worker:w1", "worker", NodeReport("build", 1), 1)
@@ -123,7 +126,7 @@ def an_attempt_is_left(state: RunState, event: StateEvent) -> Refusal | None:
     'another attempt of build (level: attempt)'
     """
     node = state.node(event.value.node)
-    if node is not None and node.attempt < node.max_attempts:
+    if node is not None and (node.may_begin or node.attempt < node.max_attempts):
         return None
     found = "no such node" if node is None else f"attempt {node.attempt} of {node.max_attempts}"
     return BudgetSpent(f"another attempt of {event.value.node} (level: attempt)", found)
@@ -165,7 +168,7 @@ def node_has_an_approver(state: RunState, event: StateEvent) -> Refusal | None:
 
 
 def node_answer_fits(state: RunState, event: StateEvent) -> Refusal | None:
-    """The answer comes from the node's approver and is about the current attempt.
+    """The answer comes from the node's approver, about the current attempt and in time.
 
     >>> from runstate_lab.model import NodeReport
     >>> nodes = (NodeState("deploy", attempt=2, approver="rosa"),)
@@ -179,6 +182,8 @@ def node_answer_fits(state: RunState, event: StateEvent) -> Refusal | None:
         return AnswerForeign(asked, f"approver {node and node.approver}")
     if report.attempt != node.attempt:
         return AnswerStale(asked, f"attempt {node.attempt}")
+    if node.until is not None and event.tick >= node.until:
+        return AnswerExpired(asked, f"tick {event.tick}, open until {node.until}")
     return None
 
 
@@ -224,6 +229,9 @@ def plan_nodes(state: RunState, event: StateEvent) -> dict[str, object]:
 def move_node(state: RunState, event: StateEvent, to: NodeStatus) -> dict[str, object]:
     """One node goes to its next status, with attempt, holder, reason and writes.
 
+    An approval is of one attempt: another try of the node asks again. The
+    attempt that only asked goes back unused and is claimed under its number.
+
     >>> state = RunState("run-7", nodes=(NodeState("build"),))
     >>> event = StateEvent("node_claimed", "worker:w1", "worker", Claim("build", "w1", 1, 9), 1)
     >>> node = move_node(state, event, NodeStatus.RUNNING)["nodes"][0]
@@ -231,18 +239,33 @@ def move_node(state: RunState, event: StateEvent, to: NodeStatus) -> dict[str, o
     ('w1', 1)
     """
     value = event.value
-    fields: dict[str, object] = {"status": to}
-    if isinstance(value, Claim):
-        fields |= {"attempt": value.attempt, "worker": value.worker, "until": value.until}
-    else:
-        fields |= {"reason": value.reason or None, "writes": value.writes, "until": None}
-    if to is NodeStatus.READY:
-        fields["worker"] = None
     return {
         "nodes": tuple(
-            changed(node, **fields) if node.name == value.node else node for node in state.nodes
+            [
+                changed(node, status=to, **_moved(node, value, to))
+                if node.name == value.node
+                else node
+                for node in state.nodes
+            ]
         )
     }
+
+
+def _moved(node: NodeState, value: Claim | NodeReport, to: NodeStatus) -> dict[str, object]:
+    if isinstance(value, Claim):
+        return {"attempt": value.attempt, "worker": value.worker, "until": value.until}
+    asks = to is NodeStatus.WAITING_APPROVAL
+    fields: dict[str, object] = {
+        "reason": value.reason or None,
+        "writes": value.writes,
+        "until": value.until if asks else None,
+    }
+    if asks or to is NodeStatus.RUNNING:
+        fields["approved"] = not asks
+    if to is NodeStatus.READY:
+        fields |= {"worker": None, "approved": node.may_begin}
+        fields["attempt"] = node.attempt - node.may_begin
+    return fields
 
 
 def _needed(state: RunState, event: StateEvent) -> list[NodeState]:

@@ -317,7 +317,8 @@ class NodeState:
     """One schedulable unit of a graph and how far it got.
 
     `writes` are the (key, text) pairs of its report; they are folded in the
-    graph's order, never in the order in which reports arrived.
+    graph's order, never in the order in which reports arrived. `until` is the
+    tick at which a claim runs out, or a question to the approver.
 
     >>> NodeState("deploy", needs=("build",)).status.terminal
     False
@@ -333,10 +334,23 @@ class NodeState:
     until: int | None = None
     reason: str | None = None
     writes: tuple[tuple[str, str], ...] = ()
+    approved: bool = False
 
     def __post_init__(self) -> None:
         filled("a node's name", self.name)
-        whole("a number of attempts", self.max_attempts, least=1)
+        names(f"{self.name}'s needs", self.needs)
+        whole(f"{self.name}'s attempts made", self.attempt)
+        whole(f"{self.name}'s max_attempts", self.max_attempts, least=1)
+        if self.approver is not None:
+            filled(f"{self.name}'s approver", self.approver)
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether its approver agreed to an attempt that nobody has begun.
+
+        Such an attempt is claimed again: until then it has only asked.
+        """
+        return self.approved and self.status is NodeStatus.RUNNING and self.until is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,11 +373,14 @@ class Claim:
         filled("a node's name", self.node)
         filled("a worker", self.worker)
         whole("an attempt", self.attempt, least=1)
+        whole("a tick", self.until)
 
 
 @dataclass(frozen=True, slots=True)
 class NodeReport:
     """What is said about a node: by which attempt, what it writes, or why not.
+
+    `until` is for a question only: the tick at which it expires.
 
     >>> NodeReport("build", attempt=1, writes=(("build", "green"),)).reason
     ''
@@ -373,10 +390,15 @@ class NodeReport:
     attempt: int = 0
     writes: tuple[tuple[str, str], ...] = ()
     reason: str = ""
+    until: int | None = None
 
     def __post_init__(self) -> None:
         filled("a node's name", self.node)
+        whole("an attempt", self.attempt)
         pairs(self.writes)
+        text("a reason", self.reason)
+        if self.until is not None:
+            whole("a tick", self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -388,6 +410,10 @@ class Plan:
     """
 
     nodes: tuple[NodeState, ...]
+
+    def __post_init__(self) -> None:
+        if type(self.nodes) is not tuple or any(type(one) is not NodeState for one in self.nodes):
+            raise Malformed("nodes as a tuple of NodeState", repr(self.nodes)[:80])
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,6 +531,25 @@ def whole(what: str, value: object, *, least: int = 0) -> None:
     """
     if type(value) is not int or value < least:
         raise Malformed(what, repr(value)[:80])
+
+
+def names(what: str, value: object) -> None:
+    """Nothing, when a value is a tuple of names, each of them once.
+
+    >>> names("deploy's needs", "build")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked deploy's needs as a tuple of names, found the text 'build'; one name is ('build',)
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    if type(value) is not tuple:
+        short = repr(value)[:80]
+        found = f"the text {short}; one name is ({short},)" if type(value) is str else short
+        raise Malformed(f"{what} as a tuple of names", found)
+    for one in value:
+        filled(f"a name among {what}", one)
+    if len(set(value)) < len(value):
+        raise Malformed(f"{what}, each once", repr(value)[:80])
 
 
 def pairs(value: object) -> None:
