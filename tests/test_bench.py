@@ -22,7 +22,7 @@ AIMS = {
     "contention": [
         "0 lost of all acknowledged",
         "fairness 0.9, the fewer by the more",
-        "50 ms the longest wait",
+        "50 ms the longest wait of a round",
         "0.6 x one writer",
     ],
     "disk": ["180 bytes/event at 8", "180 bytes/event at 16", "flat: 1.15 x"],
@@ -158,9 +158,9 @@ def test_a_starved_writer_has_waited_all_the_time() -> None:
 
 def test_a_writer_alone_is_timed_by_its_median_write() -> None:
     """The rate of one writer is that of the other rows: one slow sync does not move it."""
-    share = shared([Report(0.0, 10.0, (1.0, 2.0, 9.0, 10.0))])
+    share = shared([Report(0.0, 10.0, (4.0, 5.0))])
 
-    assert (1.0, 4) == (share.middle, share.count)
+    assert (2.5, 2) == (share.middle, share.count)
 
 
 def test_a_round_with_slow_syncs_is_played_again() -> None:

@@ -60,7 +60,7 @@ def measure(scale: Scale) -> Row:
     aims = (
         Aim("0 lost of all acknowledged", 0, contest.lost, at_most=True),
         Aim(f"fairness {FAIR}, the fewer by the more", FAIR, median(fairness), spread=spread(fairness)),
-        Aim(f"{LONGEST} ms the longest wait", LONGEST, median(waits), at_most=True, spread=spread(waits)),
+        _waited(waits),
         rounds.aim(f"{TIMES} x one writer", TIMES, TWO, ONE),
     )
     conflicts = sum(one.conflicts for one in shares) / max(1, sum(one.count for one in shares))
@@ -71,6 +71,11 @@ def measure(scale: Scale) -> Row:
     )
     lines = tuple(rounds.line(name, "commits/s") for name in contenders)
     return Row("contention", "two processes write to one run, durable full", lines, aims, notes)
+
+
+def _waited(waits: list[float]) -> Aim:
+    words = f"{LONGEST} ms the longest wait of a round"
+    return Aim(words, LONGEST, median(waits), at_most=True, spread=spread(waits))
 
 
 def _write(path: Path, seconds: float, writers: int) -> list[Report]:
