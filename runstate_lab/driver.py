@@ -9,12 +9,12 @@ What is not here: graphs (see `scheduler`). Source text: how a run advances.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
-from runstate_lab.context import Context, ContextBuilder
+from runstate_lab.context import ContextBuilder
 from runstate_lab.errors import (
     CallLate,
     CallRepeated,
+    IllegalTransition,
     LeaseHeld,
     Malformed,
     Refusal,
@@ -23,8 +23,8 @@ from runstate_lab.errors import (
 )
 from runstate_lab.model import (
     Approval,
+    Budget,
     CallStatus,
-    Decision,
     Lease,
     RunState,
     RunStatus,
@@ -34,28 +34,32 @@ from runstate_lab.model import (
 )
 from runstate_lab.nouns import changed
 from runstate_lab.runtime import Runtime
-from runstate_lab.settle import Settlement, Settling, settle
+from runstate_lab.settle import Settling, approval_for, moved, next_attempt, settle
 from runstate_lab.store import StateStore
-from runstate_lab.tools import Middleware, Outcome, ToolRegistry, ToolSession
-from runstate_lab.turn import Observation, TurnContext
+from runstate_lab.tools import Middleware, Outcome, ToolRegistry, ToolSession, a, keepable, readable
+from runstate_lab.turn import (
+    Model,
+    Observation,
+    TurnContext,
+    asked,
+    fit_for_a_driver,
+    heard,
+    ticking,
+    words_alone,
+)
 
-
-class Model(Protocol):
-    """Whatever decides: given a context and the number of the turn."""
-
-    name: str
-
-    def decide(self, context: Context, *, turn: int) -> Decision:
-        """What it would like to do next."""
-        ...
+ALIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class Driver:
     """Drives one run from wherever its committed state is.
 
     `clock` gives the logical tick; `lease` and `patience` are ticks: how long
-    a reign lasts, how long an approval is open.
+    a reign lasts, how long an approval is open. What tools, middleware, models
+    and clocks raise never leaves `run` as it is: it becomes an outcome, a note
+    or a refusal. A run without a budget of turns ends too (see `settle`).
 
+    >>> from runstate_lab.model import Decision
     >>> from runstate_lab.scripted import ScriptedModel
     >>> from runstate_lab.tools import Tool
     >>> scan = Tool("get_status", act=lambda arguments: "build=green")
@@ -81,13 +85,15 @@ class Driver:
         profile: Mapping[str, str] | None = None,
         middleware: tuple[Middleware, ...] = (),
     ) -> None:
+        fit_for_a_driver(locals())
+        self._model_name = model.name
         self.store = store
         self.name = name
-        self.runtime = Runtime(store, clock=clock)
+        self._clock = ticking(clock)
+        self.runtime = Runtime(store, clock=self._clock)
         self._model = model
         self._tools = tools
-        self._builder = builder or ContextBuilder()
-        self._clock = clock
+        self._builder = ContextBuilder() if builder is None else builder
         self._lease = lease
         self._patience = patience
         self._privacy = privacy
@@ -106,13 +112,15 @@ class Driver:
         hint: wait until the lease runs out, or ask its holder to stop
         """
         state = self._take_the_wheel()
+        a(Budget)("a run's budget", state.budget)
         state = self._lose_what_was_under_way(state)
-        while state.status in (RunStatus.QUEUED, RunStatus.RUNNING):
-            with self._open_turn(state) as turn:
-                state = self._cycle(turn)
-        if state.status is RunStatus.WAITING:
-            state = self._expire(state)
-        return state
+        while True:
+            if state.status in ALIVE:
+                state = self._take_a_turn(state)
+            elif state == (after := self._expire(state)):
+                return state
+            else:
+                state = after
 
     def cancel(self, words: str) -> RunState:
         """The state after the driver itself gave up, for a reason in words.
@@ -122,18 +130,26 @@ class Driver:
         >>> print(driver.cancel("wrong release").stop_reason)
         wrong release
         """
+        keepable("words for the end of a run", words)
         return self._write("run_cancelled", words)
 
     def _take_the_wheel(self) -> RunState:
+        state = self.store.load()
         while True:
             try:
-                return self._ask_for_the_wheel()
-            except RevisionConflict:
-                # Somebody wrote between the look and the wish: look again.
-                continue
+                return self._ask_for_the_wheel(state)
+            except RevisionConflict as conflict:
+                state = self._look_again(state, conflict)
 
-    def _ask_for_the_wheel(self) -> RunState:
-        state, tick = self.store.load(), self._clock()
+    def _look_again(self, state: RunState, conflict: RevisionConflict) -> RunState:
+        # Somebody wrote between the look and the wish; or the store says so for ever.
+        fresh = self.store.load()
+        if fresh.revision <= state.revision:
+            raise conflict
+        return fresh
+
+    def _ask_for_the_wheel(self, state: RunState) -> RunState:
+        tick = self._clock()
         held = state.driver
         if state.status.terminal or (held and held.epoch == self.runtime.epoch):
             return state
@@ -148,13 +164,12 @@ class Driver:
 
     def _lose_what_was_under_way(self, state: RunState) -> RunState:
         # A dispatched call that this driver did not make may have had its effect.
-        for call in state.calls:
-            if call.status is CallStatus.DISPATCHED:
-                try:
-                    state = self._write("tool_outcome_unknown", call.call_id, at=state.revision)
-                except RevisionConflict:
-                    # Its answer may just have come: nobody declares it lost unseen.
-                    return self._lose_what_was_under_way(self.store.load())
+        while lost := [one for one in state.calls if one.status is CallStatus.DISPATCHED]:
+            try:
+                state = self._write("tool_outcome_unknown", lost[0].call_id, at=state.revision)
+            except RevisionConflict as conflict:
+                # Its answer may just have come: nobody declares it lost unseen.
+                state = self._look_again(state, conflict)
         return state
 
     def _open_turn(self, state: RunState) -> TurnContext:
@@ -162,20 +177,29 @@ class Driver:
         return TurnContext(
             f"{state.run_id}/turn {state.turn.number + begins}",
             privacy=self._privacy,
-            provider=f"{self._model.name}/{state.run_id}",
+            provider=f"{self._model_name}/{state.run_id}",
             profile=self._profile,
             tools=ToolSession(self._tools, middleware=self._middleware),
         )
 
+    def _take_a_turn(self, state: RunState) -> RunState:
+        turn = self._open_turn(state)
+        try:
+            return self._cycle(turn)
+        finally:
+            # A release is somebody else's code: what it raises is told, and the run goes on.
+            for words in turn.let_go():
+                self.store.note(f"driver:{self.name}", words, correlation=turn.identity)
+
     def _cycle(self, turn: TurnContext) -> RunState:
         state, began = self.store.load(), self._clock()
         number, first_token = state.turn.number, 0
-        while state.status in (RunStatus.QUEUED, RunStatus.RUNNING):
+        while state.status in ALIVE:
             try:
-                state = self._advance(state, turn)
-            except RevisionConflict:
+                state = moved(state.revision, self._advance(state, turn))
+            except RevisionConflict as conflict:
                 # Somebody else wrote: what was decided is decided again.
-                state = self.store.load()
+                state = self._look_again(state, conflict)
                 continue
             if state.turn.phase == "decided" and number != state.turn.number:
                 number, first_token = state.turn.number, self._clock() - began
@@ -204,27 +228,23 @@ class Driver:
         return self._settle(state, turn)
 
     def _decide(self, state: RunState, turn: TurnContext) -> RunState:
-        context = self._builder.build(state, privacy=turn.privacy)
-        decision = self._model.decide(context, turn=state.turn.number)
-        if turn.privacy == "private":
-            decision = Decision("(private)", decision.calls, decision.final)
-        kind, name = "model_output_received", self._model.name
+        kind, name = "model_output_received", self._model_name
+        said = asked(self._model, self._builder, state, privacy=turn.privacy)
         try:
-            proposal = StateProposal(kind, decision, state.revision)
+            proposal = StateProposal(kind, heard(said, privacy=turn.privacy), state.revision)
             return self.runtime.accept_model_proposal(proposal, model=name)
         except (CallRepeated, Malformed) as refusal:
             # A model's mistake must not wedge the run: its words count, its calls do not.
-            self.store.note(f"model:{name}", str(refusal.found), correlation=turn.identity)
-            plain = StateProposal(kind, _without_calls(decision), state.revision)
-            return self.runtime.accept_model_proposal(plain, model=name)
+            self.store.note(f"model:{name}", readable(refusal.found), correlation=turn.identity)
+            left = StateProposal(kind, words_alone(said, privacy=turn.privacy), state.revision)
+            return self.runtime.accept_model_proposal(left, model=name)
 
     def _schedule(self, state: RunState, call: ToolCall, turn: TurnContext) -> RunState:
         try:
             ready = self._tools.admit(call)
         except ToolRefused as refusal:
-            self.store.note(
-                "registry", f"{refusal.reason}: {refusal.found}", correlation=call.call_id
-            )
+            words = readable(f"{refusal.reason}: {refusal.found}")
+            self.store.note("registry", words, correlation=call.call_id)
             return self._write("tool_declined", call.call_id, at=state.revision)
         if ready.gated and (call.call_id, call.digest) not in state.grants:
             return self._write("approval_requested", self._request(state, call), at=state.revision)
@@ -232,16 +252,9 @@ class Driver:
         return self._carry_out(changed(ready, key=key, status=CallStatus.PROPOSED), state, turn)
 
     def _request(self, state: RunState, call: ToolCall) -> Approval:
-        arguments = ", ".join(f"{name}={text}" for name, text in call.arguments)
-        return Approval(
-            f"approve {call.call_id}",
-            f"{call.tool}({arguments})?",
-            self._tools.tool(call.tool).gated_by or "",
-            call_id=call.call_id,
-            digest=call.digest,
-            seen_revision=state.revision,
-            expires_at=None if self._patience is None else self._clock() + self._patience,
-        )
+        approver = self._tools.tool(call.tool).gated_by or ""
+        until = None if self._patience is None else self._clock() + self._patience
+        return approval_for(state, call, approver, until=until)
 
     def _carry_out(self, call: ToolCall, state: RunState, turn: TurnContext) -> RunState:
         # Intent first: what lies between this commit and the next is unknown.
@@ -252,22 +265,27 @@ class Driver:
     def _record(self, call: ToolCall, outcome: Outcome) -> RunState:
         kinds = {CallStatus.SUCCEEDED: "tool_result_recorded", CallStatus.FAILED: "tool_failed"}
         kind, value = kinds.get(outcome.status, "tool_outcome_unknown"), outcome.words
+        state = self.store.load()
         while True:
-            revision = self.store.load().revision
             try:
                 if kind == "tool_outcome_unknown":
-                    return self._write(kind, call.call_id, at=revision)
-                proposal = StateProposal(kind, value, revision)
+                    return self._lost(call, outcome, at=state.revision)
+                proposal = StateProposal(kind, value, state.revision)
                 return self.runtime.accept_tool_result(call.tool, proposal, call_id=call.call_id)
-            except RevisionConflict:
+            except RevisionConflict as conflict:
                 # The tool is not called again; only its answer is offered anew.
-                continue
+                state = self._look_again(state, conflict)
             except Malformed:
                 if kind != "tool_result_recorded":
                     raise
-                kind, value = "tool_failed", f"not key=value: {value!r}"
-            except (CallLate, CallRepeated) as refusal:
+                kind, value = "tool_failed", readable(f"not key=value: {value!r}")
+            except (CallLate, CallRepeated, IllegalTransition) as refusal:
                 return self._too_late(call, refusal)
+
+    def _lost(self, call: ToolCall, outcome: Outcome, *, at: int) -> RunState:
+        state = self._write("tool_outcome_unknown", call.call_id, at=at)
+        self.store.note(f"tool:{call.tool}", outcome.words, correlation=call.call_id)
+        return state
 
     def _too_late(self, call: ToolCall, refusal: Refusal) -> RunState:
         # The run ended, or another driver went on, while the tool was at work.
@@ -278,45 +296,22 @@ class Driver:
         settlement = settle(state, final=state.turn.final, tick=self._clock())
         kinds = {Settling.FINAL: "run_completed", Settling.FAIL: "run_failed"}
         if settlement.decision is Settling.RETRY:
-            return self._retry(state, settlement, turn)
+            return self._carry_out(next_attempt(state, settlement.call_id or ""), state, turn)
         kind = kinds.get(settlement.decision, "followup_required")
         value = "" if kind == "run_completed" else settlement.reason
         return self._write(kind, value, at=state.revision)
-
-    def _retry(self, state: RunState, settlement: Settlement, turn: TurnContext) -> RunState:
-        before = state.call(settlement.call_id)
-        if before is None:
-            return self.store.load()
-        again = changed(
-            before,
-            call_id=_free_id(state, f"{before.call_id.partition('#')[0]}#{before.attempt + 1}"),
-            attempt=before.attempt + 1,
-            retry_of=before.call_id,
-            status=CallStatus.PROPOSED,
-        )
-        return self._carry_out(again, state, turn)
 
     def _expire(self, state: RunState) -> RunState:
         for request in state.requests:
             if request.expires_at is not None and self._clock() >= request.expires_at:
                 kind = "approval" if isinstance(request, Approval) else "callback"
-                self._write(f"{kind}_expired", request.request_id, at=state.revision)
-                return self.run()
+                try:
+                    return self._write(f"{kind}_expired", request.request_id, at=state.revision)
+                except RevisionConflict as conflict:
+                    # It may just have been answered.
+                    return self._look_again(state, conflict)
         return state
 
     def _write(self, kind: str, value: Value, *, at: int | None = None) -> RunState:
         revision = self.store.load().revision if at is None else at
-        return self.runtime.accept_runtime(StateProposal(kind, value, revision))
-
-
-def _without_calls(decision: object) -> Decision:
-    words = getattr(decision, "words", "")
-    final = getattr(decision, "final", False) is True
-    return Decision(words if type(words) is str else "", final=final)
-
-
-def _free_id(state: RunState, wanted: str) -> str:
-    # A model may have taken the id that a retry would have had.
-    while state.call(wanted) is not None or wanted in state.settled:
-        wanted += "'"
-    return wanted
+        return moved(revision, self.runtime.accept_runtime(StateProposal(kind, value, revision)))

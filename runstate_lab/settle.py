@@ -10,7 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from runstate_lab.conditions import goal_is_met, nothing_is_pending
+from runstate_lab.errors import CallUnknown, RevisionConflict
 from runstate_lab.model import Approval, CallStatus, RunState, StateEvent, ToolCall
+from runstate_lab.nouns import changed
+
+
+# Whoever wants more says so in the budget; nobody gets an endless run by leaving it out.
+TURNS_WITHOUT_BUDGET = 1_000
 
 
 class Settling(StrEnum):
@@ -47,7 +53,9 @@ def settle(state: RunState, *, final: bool, tick: int = 0) -> Settlement:
     """What the runtime does after a turn; the model's `final` is only a wish.
 
     Source text: turn settlement. Waiting comes first, then the run's own
-    deadline, then a safe retry; completion needs the goal, not the wish.
+    deadline, then a safe retry; completion needs the goal, not the wish. A
+    run whose budget says nothing of turns ends after TURNS_WITHOUT_BUDGET, so
+    that no model can talk for ever.
 
     >>> print(settle(RunState("run-7", success=("build=green",)), final=True))
     continue: success criterion is not met: no tool fact build=green
@@ -68,6 +76,76 @@ def settle(state: RunState, *, final: bool, tick: int = 0) -> Settlement:
     return _next_turn(state, "the model has more to say")
 
 
+def next_attempt(state: RunState, call_id: str) -> ToolCall:
+    """The call that a retry dispatches: the same wish under an id of its own.
+
+    >>> failed = ToolCall("c1", "scan", status=CallStatus.FAILED)
+    >>> taken = ToolCall("c1#2", "scan")
+    >>> next_attempt(RunState("run-7", calls=(failed, taken)), "c1").call_id
+    "c1#2'"
+    """
+    before = state.call(call_id)
+    if before is None:
+        raise CallUnknown(f"another attempt of call {call_id}", "no such call")
+    number = before.attempt + 1
+    wanted = f"{call_id.partition('#')[0]}#{number}"
+    return changed(
+        before,
+        call_id=free_id(state, wanted),
+        attempt=number,
+        retry_of=call_id,
+        status=CallStatus.PROPOSED,
+    )
+
+
+def free_id(state: RunState, wanted: str) -> str:
+    """The wanted id, or one like it that no call and no request of the run has.
+
+    >>> free_id(RunState("run-7", calls=(ToolCall("approve c1", "scan"),)), "approve c1")
+    "approve c1'"
+    """
+    taken = {call.call_id for call in state.calls} | {one.request_id for one in state.requests}
+    taken.update(state.settled, state.answered)
+    while wanted in taken:
+        wanted += "'"
+    return wanted
+
+
+def approval_for(
+    state: RunState, call: ToolCall, approver: str, *, until: int | None = None
+) -> Approval:
+    """The request to approve a call, as it is proposed now, under an id of its own.
+
+    >>> approval_for(RunState("run-7"), ToolCall("c1", "deploy", (("release", "7"),)), "rosa").question
+    'deploy(release=7)?'
+    """
+    arguments = ", ".join(f"{name}={text}" for name, text in call.arguments)
+    return Approval(
+        free_id(state, f"approve {call.call_id}"),
+        f"{call.tool}({arguments})?",
+        approver,
+        call_id=call.call_id,
+        digest=call.digest,
+        seen_revision=state.revision,
+        expires_at=until,
+    )
+
+
+def moved(revision: int, after: RunState) -> RunState:
+    """The state after a step, which must be a step: a store that stays is asked for ever.
+
+    >>> moved(4, RunState("run-7", revision=4))
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.RevisionConflict: the store accepts and stays: asked a step beyond revision 4, found revision 4
+    hint: load the state again and decide: recompute, drop or escalate
+    """
+    if after.revision > revision:
+        return after
+    wanted, found = f"a step beyond revision {revision}", f"revision {after.revision}"
+    raise RevisionConflict(wanted, found, reason="the store accepts and stays")
+
+
 def _settle_the_wish(state: RunState) -> Settlement:
     wish = StateEvent("run_completed", "runtime", "runtime", "", state.revision)
     refusal = goal_is_met(state, wish) or nothing_is_pending(state, wish)
@@ -80,7 +158,7 @@ def _settle_the_wish(state: RunState) -> Settlement:
 
 def _next_turn(state: RunState, reason: str) -> Settlement:
     limit = state.budget.max_turns
-    if limit is not None and state.turn.number >= limit:
+    if state.turn.number >= (TURNS_WITHOUT_BUDGET if limit is None else limit):
         return Settlement(Settling.FAIL, "budget_exhausted")
     return Settlement(Settling.CONTINUE, reason)
 

@@ -13,10 +13,171 @@ from dataclasses import dataclass
 
 from runstate_lab.errors import Malformed, OutcomeUnknown, ToolFailure, ToolRefused
 from runstate_lab.model import CallStatus, ToolCall
-from runstate_lab.nouns import changed, filled
+from runstate_lab.nouns import changed, filled, text
 
 Act = Callable[[Mapping[str, str]], str]
 Middleware = Callable[[ToolCall, Act], Act]
+Check = Callable[[str, object], None]
+# A fact is an observation, not a file; whoever explains needs fewer words still.
+LONGEST = 100_000
+LONGEST_WORDS = 1_000
+KEY = "idempotency_key"
+
+
+def keepable(what: str, value: object) -> None:
+    """Nothing, when a value is text that every store can keep.
+
+    >>> keepable("a result", "build=" + chr(0xD800))
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a result, found half a character (a lone surrogate) at place 6
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    text(what, value)
+    words = str(value)
+    if len(words) > LONGEST:
+        raise Malformed(what, f"{len(words)} characters, more than {LONGEST}")
+    if "\0" in words:
+        raise Malformed(what, f"a NUL character at place {words.index(chr(0))}")
+    try:
+        words.encode()
+    except UnicodeEncodeError as error:
+        found = f"half a character (a lone surrogate) at place {error.start}"
+        raise Malformed(what, found) from None
+
+
+def readable(words: str, *, longest: int = LONGEST_WORDS) -> str:
+    """The words in a form that every store can keep: escaped where needed, and cut.
+
+    >>> readable("no route at all", longest=8), len(readable(chr(0xD800)))
+    ('no rout…', 6)
+    """
+    kept = words if len(words) <= longest else words[: longest - 1] + "…"
+    return kept.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+
+
+def fits(whose: str, table: Mapping[str, Check], given: Mapping[str, object]) -> None:
+    """Nothing, when each argument fits its row of a table.
+
+    >>> fits("a call's", {"limit": a(int)}, {"limit": "7"})
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a call's limit: int, found '7'
+    hint: give a call's limit as asked
+    """
+    for name, check in table.items():
+        try:
+            check(f"{whose} {name}", given[name])
+        except Malformed as refusal:
+            refusal.hint = f"give {whose} {name} as asked"
+            raise
+
+
+def a(*kinds: type) -> Check:
+    """A check that a value is of one of the kinds.
+
+    >>> a(bool)("a flag", True)
+    """
+
+    def check(what: str, value: object) -> None:
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise Malformed(f"{what}: {' or '.join(kind.__name__ for kind in kinds)}", shown(value))
+
+    return check
+
+
+def able(*methods: str) -> Check:
+    """A check that a value can do something: its methods, or to be called.
+
+    >>> able("decide")("a model", type)
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a model that has decide(), found <class 'type'>
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+
+    def check(what: str, value: object) -> None:
+        made = methods == ("__call__",) or not isinstance(value, type)
+        if not made or not all(callable(getattr(value, one, None)) for one in methods):
+            named = "can be called" if methods == ("__call__",) else f"has {', '.join(methods)}()"
+            raise Malformed(f"{what} that {named}", shown(value))
+
+    return check
+
+
+def each(check: Check, *, of: tuple[type, ...] = (tuple,)) -> Check:
+    """A check that a value is a collection, a tuple as a rule, whose items all fit.
+
+    >>> each(filled)("names", ("scan", ""))
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked one of names, found ''
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+
+    def check_all(what: str, value: object) -> None:
+        a(*of)(what, value)
+        for one in value if isinstance(value, Iterable) else ():
+            check(f"one of {what}", one)
+
+    return check_all
+
+
+def maybe(check: Check) -> Check:
+    """A check that lets None through.
+
+    >>> maybe(filled)("a name", None)
+    """
+    return lambda what, value: None if value is None else check(what, value)
+
+
+def door(what: str, value: object) -> None:
+    """Nothing, when a value is a name that a door of the Runtime would take.
+
+    >>> door("an approver", "rosa:admin")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked an approver without a colon, found 'rosa:admin'
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    filled(what, value)
+    keepable(what, value)
+    # A colon would make a second source of it, at a door that refuses such names.
+    if ":" in str(value):
+        raise Malformed(f"{what} without a colon", shown(value))
+
+
+def shown(value: object) -> str:
+    """What a value looks like, cut; its class where it cannot say.
+
+    >>> shown(None)
+    'None'
+    """
+    try:
+        return readable(repr(value), longest=80)
+    except Exception:  # Somebody else's repr may do anything.
+        return f"a {type(value).__name__}"
+
+
+def _names(what: str, value: object) -> None:
+    each(filled)(what, value)
+    if isinstance(value, tuple) and len(set(value)) < len(value):
+        raise Malformed(f"{what}, each once", shown(value))
+
+
+NAMES = (tuple, list, set, frozenset)
+TOOL: dict[str, Check] = {
+    "name": door,
+    "act": able("__call__"),
+    "takes": _names,
+    "permission": maybe(filled),
+    "gated_by": maybe(door),
+    "keyed": a(bool),
+}
+REGISTRY: dict[str, Check] = {
+    "allow-list": maybe(each(filled, of=NAMES)),
+    "permissions": each(filled, of=NAMES),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +200,9 @@ class Tool:
     keyed: bool = False
 
     def __post_init__(self) -> None:
-        _door("a tool's name", self.name)
-        if self.gated_by is not None:
-            _door(f"an approver of {self.name}", self.gated_by)
-        if not callable(self.act) or type(self.takes) is not tuple:
-            found = f"act {type(self.act).__name__}, takes {self.takes!r}"
-            raise Malformed(f"what {self.name} does and a tuple of what it takes", found)
+        fits("a tool's", TOOL, {name: getattr(self, name) for name in TOOL})
+        if self.keyed and KEY in self.takes:
+            raise Malformed(f"{self.name} to take {KEY}", "that name in use for the key itself")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +236,13 @@ class ToolRegistry:
         allow: Iterable[str] | None = None,
         permissions: Iterable[str] = (),
     ) -> None:
+        fits("a registry's", REGISTRY, {"allow-list": allow, "permissions": permissions})
+        if isinstance(tools, str) or not isinstance(tools, Iterable):
+            raise Malformed("tools with a name each", shown(tools))
         self._tools: dict[str, Tool] = {}
         for tool in tools:
             if not isinstance(tool, Tool) or tool.name in self._tools:
-                raise Malformed("tools with a name each", repr(tool)[:80])
+                raise Malformed("tools with a name each", shown(tool))
             self._tools[tool.name] = tool
         self._allow = frozenset(self._tools if allow is None else allow)
         self._permissions = frozenset(permissions)
@@ -98,6 +259,7 @@ class ToolRegistry:
         runstate_lab.errors.ToolRefused: not on the allow-list: asked scan, found the tools none
         hint: propose a tool of the allow-list, with its arguments and permission
         """
+        text("a tool's name", name)
         if name not in self._allow:
             found = f"the tools {', '.join(sorted(self._allow)) or 'none'}"
             raise ToolRefused(name, found, reason="not on the allow-list")
@@ -113,6 +275,7 @@ class ToolRegistry:
         runstate_lab.errors.ToolRefused: the permission is missing: asked pay as call c1, found the permissions []
         hint: propose a tool of the allow-list, with its arguments and permission
         """
+        a(ToolCall)("a call to admit", call)
         asked = f"{call.tool} as call {call.call_id}"
         if call.tool not in self._allow:
             found = f"the tools {', '.join(sorted(self._allow)) or 'none'}"
@@ -141,11 +304,15 @@ class ToolSession:
     """
 
     def __init__(self, registry: ToolRegistry, *, middleware: tuple[Middleware, ...] = ()) -> None:
+        fits("a session's", SESSION, {"registry": registry, "middleware": middleware})
         self.registry = registry
         self._middleware = middleware
 
     def execute(self, call: ToolCall) -> Outcome:
         """What became of the call: succeeded, failed or unknown; never an exception.
+
+        An error before the tool was reached is a failure, one after it has
+        answered is not: nobody can tell what the answer would have been.
 
         >>> def lost(arguments):
         ...     raise ConnectionError("reset after the request was sent")
@@ -153,20 +320,59 @@ class ToolSession:
         >>> print(session.execute(ToolCall("c1", "deploy")).status)
         unknown
         """
-        act = self.registry.tool(call.tool).act
-        for wrap in reversed(self._middleware):
-            act = wrap(call, act)
-        arguments = dict(call.arguments)
-        if call.key is not None:
-            arguments["idempotency_key"] = call.key
+        a(ToolCall)("a call to execute", call)
+        watched = _Watched(self.registry, call)
         try:
-            return Outcome(call.call_id, CallStatus.SUCCEEDED, act(arguments))
-        except ToolFailure as failure:
-            return Outcome(call.call_id, CallStatus.FAILED, str(failure) or "the tool failed")
-        except OutcomeUnknown as silence:
-            return Outcome(call.call_id, CallStatus.UNKNOWN, str(silence))
-        except Exception as error:  # Nobody can tell whether the effect came before the error.
-            return Outcome(call.call_id, CallStatus.UNKNOWN, _told(error))
+            act: Act = watched
+            for wrap in reversed(self._middleware):
+                act = wrap(call, act)
+            arguments = dict(call.arguments)
+            if call.key is not None:
+                arguments[KEY] = call.key
+            answer = act(arguments)
+        except Exception as error:  # A tool and its middleware are somebody else's code.
+            return watched.outcome(error)
+        try:
+            keepable("an answer that can be kept", answer)
+        except Malformed as refusal:
+            # The tool may well have had its effect; only its words are of no use.
+            words = f"an answer that nobody can keep: {refusal.found}"
+            return Outcome(call.call_id, CallStatus.UNKNOWN, words)
+        return Outcome(call.call_id, CallStatus.SUCCEEDED, answer)
+
+
+class _Watched:
+    # The tool as its middleware gets it; it knows how far a call came.
+    def __init__(self, registry: ToolRegistry, call: ToolCall) -> None:
+        self._registry = registry
+        self._call = call
+        self._acted = False
+        self._before = "the tool was not reached: "
+
+    def __call__(self, arguments: Mapping[str, str]) -> str:
+        self._registry.admit(self._call)
+        acted, self._acted, self._before = self._acted, True, ""
+        try:
+            answer = self._registry.tool(self._call.tool).act(arguments)
+        except ToolFailure:
+            self._acted = acted
+            raise
+        self._before = "the tool answered, then "
+        return answer
+
+    def outcome(self, error: Exception) -> Outcome:
+        plain = isinstance(error, ToolFailure | OutcomeUnknown)
+        words = _told(error)
+        if plain:
+            words = words.partition(": ")[2].strip() or "the tool said no more"
+        if self._acted or not plain:
+            words = self._before + words
+        failed = not self._acted and not isinstance(error, OutcomeUnknown)
+        status = CallStatus.FAILED if failed else CallStatus.UNKNOWN
+        return Outcome(self._call.call_id, status, readable(words))
+
+
+SESSION: dict[str, Check] = {"registry": a(ToolRegistry), "middleware": each(able("__call__"))}
 
 
 def _told(error: Exception) -> str:
@@ -174,10 +380,3 @@ def _told(error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:  # Somebody else's exception may fail to say what it is.
         return type(error).__name__
-
-
-def _door(what: str, name: object) -> None:
-    # A colon would make a second source of it, at a door that refuses such names.
-    filled(what, name)
-    if ":" in str(name):
-        raise Malformed(what, repr(name)[:80])
