@@ -12,7 +12,8 @@ import pytest
 from runstate_lab import live
 from runstate_lab.live.live import Askew, Live, Sealed, script
 from runstate_lab.live.moves import attempt, chart_graph, kinds
-from runstate_lab.live.widget import Scheduler, StateChart
+from runstate_lab.live.statechart import StateChart
+from runstate_lab.live.widget import Scheduler
 from runstate_lab.model import RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
 
@@ -238,7 +239,12 @@ def test_a_chart_walks_by_event_or_by_status() -> None:
 
     assert ("running", 3) == (chart.status, chart.revision)
     assert ["run_started", "approval_requested", "run_completed", "approval_granted"] == chart.tries
-    assert ["accepted", "accepted", "refused", "accepted"] == list(chart.table()["answer"])
+    assert [
+        "accepted, now running",
+        "accepted, now waiting",
+        "refused by illegal_transition",
+        "accepted, now running",
+    ] == list(chart.table()["answer"])
 
 
 @pytest.mark.parametrize("kind", KINDS)

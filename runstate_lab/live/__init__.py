@@ -17,9 +17,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runstate_lab.live.widget import Scheduler, StateChart
+    from runstate_lab.live.statechart import StateChart
+    from runstate_lab.live.widget import Scheduler
 
-LATER = {"widget": "Scheduler StateChart"}
+LATER = {
+    "statechart": "StateChart",
+    "widget": "Scheduler",
+}
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
 __all__ = ["Scheduler", "StateChart"]

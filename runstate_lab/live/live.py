@@ -5,7 +5,8 @@ they are: no build step, no import from anywhere, works offline. What a
 notebook keeps is a picture with an alt text and one sentence, the same bytes
 each time; the state of a widget is never stored.
 
-What is not here: what a widget shows (see `widget` and `form`).
+What is not here: what a widget shows (see `widget` and `form`), and what it
+can be saved as (see `exports`).
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from typing import Any
 import anywidget
 import traitlets
 
+from runstate_lab.live.exports import Exports
+from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.live.marks import FRONT, still, text
 
+__all__ = ["Askew", "Live", "Sealed", "locked_picture", "script", "style"]
 Listener = Callable[["Live"], object]
 
 
@@ -36,18 +40,7 @@ def style(*parts: str) -> str:
     return "\n".join((FRONT / part).read_text("utf-8") for part in parts)
 
 
-class Askew(ValueError):
-    """A call that a widget cannot follow: what was asked, what there is, what to do."""
-
-    def __init__(self, asked: str, found: str, hint: str) -> None:
-        super().__init__(f"asked {asked}, found {found}\nhint: {hint}")
-
-
-class Sealed(RuntimeError):
-    """The widget waits for a prediction; nothing can be played before it."""
-
-
-class Live(anywidget.AnyWidget):
+class Live(Exports, anywidget.AnyWidget):
     """A widget with a sentence, a stored picture and a place for faults.
 
     `graph` is all that can happen, sent to the browser once. A sealed widget
@@ -87,9 +80,9 @@ class Live(anywidget.AnyWidget):
         """Back to the start; what is said there."""
         return ""
 
-    def _unsealed(self) -> None:
+    def _unsealed(self, wish: str = "to play") -> None:
         if self.sealed:
-            raise Sealed(f"asked to play, found the widget locked\nhint: {self.sealed}")
+            raise Sealed(f"asked {wish}, found the widget locked\nhint: {self.sealed}")
 
     def sentence(self) -> str:
         """What the widget shows now, in one sentence."""

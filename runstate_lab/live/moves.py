@@ -36,6 +36,8 @@ from runstate_lab.store import StateStore
 
 Plain = dict[str, object]
 LINE_HEIGHT = 13
+HEADS = ("step", "event", "at status", "answer", "revision")
+HEADS_EXPECTED = (*HEADS[:3], "expected", "as expected", *HEADS[3:])
 CALL = ToolCall("c2", "deploy", (("release", "7"),))
 EXPIRES = 9
 ABOUT = {"call_id": CALL.call_id, "digest": CALL.digest, "expires_at": EXPIRES}
@@ -104,6 +106,8 @@ def chart_graph(rules: Rules) -> Plain:
         "size": list(ground.size or ()),
         "title": ground.title,
         "start": str(RunStatus.QUEUED),
+        "heads": list(HEADS),
+        "heads_expected": list(HEADS_EXPECTED),
         "kinds": list(kinds(rules)),
         "towards": {kind: str(rules.row(kind).to) for kind in kinds(rules)},
         "nodes": {node.name: _box(node) for node in ground.nodes},

@@ -1,11 +1,11 @@
-"""Machinery. The live widgets: be the scheduler, and walk the status chart.
+"""Machinery. Be the scheduler: two writers, three presses each, one store.
 
 Every control is also a plain call with the same effect, and gives the
 sentence that the widget says. Moving back and forward never runs a step
 again: all steps were taken once, on real stores, before the browser saw them.
 
-What is not here: which steps there are (see `graph`, `moves`), and when a
-widget is sealed (see the course).
+What is not here: which steps there are (see `stepgraph`), and when a widget is
+sealed (see the course).
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ import traitlets
 from runstate_lab.live import lanes, steps
 from runstate_lab.live.live import Askew, Live, locked_picture, script, style
 from runstate_lab.live.marks import still
-from runstate_lab.live.moves import chart_graph
 from runstate_lab.live.stepgraph import HEADS, OPENING, step_graph
-from runstate_lab.rules import RULES, Rules
-from runstate_lab.show.chart import status_chart
 
 ALL_STORES = tuple(steps.STORES)
 
@@ -38,7 +35,7 @@ class Scheduler(Live):
     hint: reset(), or go back() and choose another order
     """
 
-    _esm = script("dom.js", "scrub.js", "scheduler.js")
+    _esm = script("dom.js", "scrub.js", "exports.js", "scheduler.js")
     _css = style("marks.css", "runstate.css")
 
     played = ("schedule", "at")
@@ -147,13 +144,14 @@ class Scheduler(Live):
     def table(self) -> Any:
         """The steps up to the one shown, as a pandas table."""
         self._unsealed()
-        return _frame(HEADS, [step["row"] for step in self._path()])
+        return _tabled("Trace", HEADS, [step["row"] for step in self._path()])
 
     def outcomes(self) -> Any:
         """The order shown on every store of this widget, as a pandas table."""
         self._unsealed()
         heads = ("store", "revision", "facts", "in short")
-        return _frame(heads, [self._outcome(store) for store in self._known["nodes"][self.cast]])
+        rows = [self._outcome(store) for store in self._known["nodes"][self.cast]]
+        return _tabled(f"Order {self.schedule[: self.at]}", heads, rows)
 
     def sentence(self) -> str:
         """Which step of which order is shown, and what the state is."""
@@ -194,133 +192,6 @@ class Scheduler(Live):
         return self.text()
 
 
-class StateChart(Live):
-    """The status chart: propose events, watch what the rules answer.
-
-    >>> chart = StateChart()
-    >>> chart.move("run_started")
-    'run_started at queued: accepted, now running.'
-    >>> chart.move("queued")
-    Traceback (most recent call last):
-        ...
-    runstate_lab.live.live.Askew: asked 'queued', found no event that leads there
-    hint: propose one of run_started, ...
-    """
-
-    _esm = script("dom.js", "scrub.js", "chart.js")
-    _css = style("marks.css", "runstate.css")
-
-    played = ("tries", "at")
-    tries = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
-
-    def __init__(self, *moves: str, rules: Rules = RULES) -> None:
-        self._rules = rules
-        super().__init__(chart_graph(rules))
-        for move in moves:
-            self.move(move)
-
-    def move(self, wish: str) -> str:
-        """What the store answers to an event, named itself or by the status it leads to.
-
-        >>> StateChart("run_cancelled").move("running")
-        'run_started at cancelled: refused by illegal_transition; run cannot start from cancelled.'
-        """
-        self._unsealed()
-        known = self._known["kinds"]
-        answers = self._known["answers"][self.status]
-        towards = [kind for kind in known if wish in (kind, self._known["towards"][kind])]
-        if not towards:
-            raise Askew(
-                f"{wish!r}", "no event that leads there", f"propose one of {', '.join(known)}"
-            )
-        kind = next((kind for kind in towards if answers[kind]["to"]), towards[0])
-        self.tries = [*self.tries[: self.at], kind]
-        self.at = len(self.tries)
-        return self.text()
-
-    def back(self) -> str:
-        """What is said one attempt earlier; nothing is proposed again."""
-        return self._go(self.at - 1)
-
-    def forward(self) -> str:
-        """What is said one attempt later; nothing is proposed again."""
-        return self._go(self.at + 1)
-
-    def first(self) -> str:
-        """What is said before any attempt."""
-        return self._go(0)
-
-    def last(self) -> str:
-        """What the newest attempt was answered."""
-        return self._go(len(self.tries))
-
-    def reset(self) -> str:
-        """What is said at the start again."""
-        self.tries, self.at = [], 0
-        return self.text()
-
-    @property
-    def status(self) -> str:
-        """The status after the attempts up to the one shown."""
-        return self._walk()[-1][1]
-
-    @property
-    def revision(self) -> int:
-        """How many of the attempts up to the one shown were accepted."""
-        return sum(bool(answer["to"]) for answer, _ in self._walk()[1:])
-
-    def text(self) -> str:
-        """What the attempt shown was answered, in one sentence."""
-        return self._walk()[-1][0]["said"]
-
-    def table(self) -> Any:
-        """The attempts up to the one shown, as a pandas table."""
-        self._unsealed()
-        rows = [
-            [
-                str(number),
-                self.tries[number - 1],
-                "refused" if not answer["to"] else "accepted",
-                status,
-            ]
-            for number, (answer, status) in enumerate(self._walk()[1:], start=1)
-        ]
-        return _frame(("step", "event", "answer", "status"), rows)
-
-    def sentence(self) -> str:
-        """Where the run stands, and what the attempt shown was answered."""
-        if self.sealed:
-            return f"Status chart, locked: {self.sealed}"
-        stands = f"{self.status} is current at revision {self.revision}"
-        return f"Status chart of {self._rules.name}: {stands}. {self.text()}"
-
-    def picture(self) -> str:
-        """The chart with the status lit and a refused attempt drawn, as an image."""
-        if self.sealed:
-            return locked_picture(self.sealed)
-        answer = self._walk()[-1][0]
-        refused = None if answer["to"] else (self.tries[self.at - 1], answer["rule"])
-        return status_chart(self.status, rules=self._rules, refused=refused)._repr_mimebundle_()[
-            "text/html"
-        ]
-
-    def _walk(self) -> list[tuple[dict[str, Any], str]]:
-        status = self._known["start"]
-        start = {"to": status, "said": f"The run is {status}. Propose an event."}
-        path = [(start, status)]
-        for kind in self.tries[: self.at]:
-            answer = self._known["answers"][status][kind]
-            status = answer["to"] or status
-            path.append((answer, status))
-        return path
-
-    def _go(self, place: int) -> str:
-        self._unsealed()
-        self.at = max(0, min(len(self.tries), place))
-        return self.text()
-
-
 def _one_of(asked: str, known: tuple[str, ...]) -> str:
     if asked not in known:
         raise Askew(f"{asked!r}", "no such choice", f"choose one of {', '.join(known)}")
@@ -334,8 +205,8 @@ def _fault_in(order: str) -> str:
     return "a letter that is neither A nor B"
 
 
-def _frame(heads: tuple[str, ...], rows: list[list[str]]) -> Any:
+def _tabled(caption: str, heads: tuple[str, ...], rows: list[list[str]]) -> Any:
     # Imported here: no one waits for pandas who does not look at a table.
-    import pandas
+    from runstate_lab.show.frames import captioned
 
-    return pandas.DataFrame(rows, columns=list(heads)).set_index(heads[0])
+    return captioned(caption, heads, rows)

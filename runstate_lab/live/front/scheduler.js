@@ -45,7 +45,7 @@ function openParts(model, stage, view) {
     view.actors.A.part, view.actors.B.part, element("div", { class: "rs-actor" }, view.reset, view.resetNote));
   return [faultPlace(model), view.prediction, element("div", { class: "rs-bar" }, graph.stores.length > 1 ? view.stores : null, graph.casts.length > 1 ? view.cast : null),
     view.picture, view.live, presses, view.scrub.bar, element("div", { class: "rs-columns" }, view.now, view.trace),
-    view.field, view.count, view.chips, view.compared];
+    view.field, view.count, view.chips, view.compared, exportBar(stage, "scheduler", { table: () => view.trace.querySelector("table") })];
 }
 
 function actorControl(model, id) {
