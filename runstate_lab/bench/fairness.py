@@ -33,6 +33,11 @@ class Share(Slice):
     longest: float = 0.0
     conflicts: int = 0
 
+    @property
+    def rate(self) -> float:
+        """How many a second; one and two writers are counted alike, not by a median."""
+        return self.count / self.seconds
+
 
 def shared(reports: Sequence[Report]) -> Share:
     """What was acknowledged while all were at work; who gets nothing waits all the time.
