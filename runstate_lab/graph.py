@@ -7,25 +7,55 @@ it (see `scheduler`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from runstate_lab.errors import GraphRefused, KeyContested
+from runstate_lab.errors import GraphRefused, KeyContested, Malformed
 from runstate_lab.model import NodeState, NodeStatus, Plan, RunState
+from runstate_lab.shapes import filled, names, text, whole
+from runstate_lab.tools import Check, a, able, door, fits, keepable, maybe, shown
 
 Work = Callable[[Mapping[str, str]], Mapping[str, str]]
 Reducer = Callable[[tuple[str, ...]], str]
+
+
+def count(what: str, value: object) -> None:
+    """Nothing, when a value is a whole number from one.
+
+    >>> count("a limit", True)
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a limit as a whole number from 1, found True
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    whole(f"{what} as a whole number from 1", value, least=1)
+
+
+NODE: dict[str, Check] = {
+    "work": able("__call__"),
+    "needs": names,
+    "writes": names,
+    "max_attempts": count,
+    "approver": maybe(door),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """One unit of work: what it needs, what it writes, how often it may try.
 
-    `approver` is who may answer when a worker asks (`node_asked`); asking is
-    the worker's own step, an `Executor` does not ask.
+    `approver` names who must agree to each attempt: an `Executor` asks before
+    the work (`node_asked`), goes on with other nodes, and does the work in a
+    claim that follows the answer.
 
     >>> Node("build", lambda values: {"build": "green"}, writes=("build",)).max_attempts
     1
+    >>> Node("deploy", dict, needs="build")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked deploy's needs as a tuple of names, found the text 'build'; one name is ('build',)
+    hint: give deploy's needs as asked
     """
 
     name: str
@@ -34,6 +64,10 @@ class Node:
     writes: tuple[str, ...] = ()
     max_attempts: int = 1
     approver: str | None = None
+
+    def __post_init__(self) -> None:
+        filled("a node's name", self.name)
+        fits(f"{self.name}'s", NODE, {name: getattr(self, name) for name in NODE})
 
 
 class ExecutableGraph:
@@ -60,7 +94,9 @@ class ExecutableGraph:
         start: Iterable[str],
         reducers: Mapping[str, Reducer] | None = None,
     ) -> None:
-        self._nodes = {node.name: node for node in _named_once(tuple(nodes))}
+        start = start if isinstance(start, str) or not isinstance(start, Iterable) else tuple(start)
+        fits("a graph's", GRAPH, {"start": start, "reducers": reducers})
+        self._nodes = {node.name: node for node in _named_once(_only_nodes(nodes))}
         self._reducers = dict(reducers or {})
         _refuse_unknown(self._nodes)
         self.order = _in_order(self._nodes)
@@ -108,8 +144,9 @@ class ExecutableGraph:
         {'notes': 'built, tested'}
         """
         written: dict[str, list[str]] = {}
+        nodes = {node.name: node for node in state.nodes}
         for name in self.order:
-            node = state.node(name)
+            node = nodes.get(name)
             if node is not None and node.status is NodeStatus.COMPLETED:
                 for key, text in node.writes:
                     written.setdefault(key, []).append(text)
@@ -126,21 +163,48 @@ class ExecutableGraph:
         hint: give the key a reducer, or let one node write it
         """
         declared = self.node(name).writes
+        a(Mapping)(f"what {name} writes", writes)
         for key in writes:
+            text(f"a key that {name} writes", key)
             if key not in declared:
                 found = f"the declared keys {', '.join(declared) or 'none'}"
                 asked = f"{name} to write {key}"
                 raise KeyContested(asked, found, reason="the key was not declared")
-        return tuple((key, str(writes[key])) for key in declared if key in writes)
+        pairs = tuple([(key, str(writes[key])) for key in declared if key in writes])
+        for key, words in pairs:
+            keepable(f"{key} of {name}", words)
+        return pairs
 
     def _combined(self, key: str, texts: tuple[str, ...]) -> str:
-        reducer = self._reducers.get(key)
-        return texts[-1] if reducer is None else reducer(texts)
+        if key not in self._reducers:
+            return texts[-1]
+        combined = self._reducers[key](texts)
+        text(f"what the reducer of {key} gives", combined)
+        return combined
+
+
+def _reducers(what: str, value: object) -> None:
+    a(Mapping)(what, value)
+    for key, reducer in dict(value).items():
+        text(f"a key of {what}", key)
+        able("__call__")(f"the reducer of {key}", reducer)
+
+
+GRAPH: dict[str, Check] = {"start": names, "reducers": maybe(_reducers)}
+
+
+def _only_nodes(nodes: object) -> tuple[Node, ...]:
+    if isinstance(nodes, str) or not isinstance(nodes, Iterable):
+        raise Malformed("an iterable of Node", shown(nodes))
+    found = tuple(nodes)
+    for one in found:
+        a(Node)("each node of a graph", one)
+    return found
 
 
 def _named_once(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    names = [node.name for node in nodes]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    times = Counter(node.name for node in nodes)
+    twice = sorted(name for name in times if times[name] > 1)
     if twice:
         raise GraphRefused("a graph of nodes", f"a name twice: {', '.join(twice)}")
     return nodes
@@ -154,15 +218,26 @@ def _refuse_unknown(nodes: Mapping[str, Node]) -> None:
 
 
 def _in_order(nodes: Mapping[str, Node]) -> tuple[str, ...]:
+    # Layer by layer, each arrow looked at once; within a layer as they were drawn.
+    places = {name: place for place, name in enumerate(nodes)}
+    unmet = {name: len(node.needs) for name, node in nodes.items()}
+    followers: dict[str, list[str]] = {name: [] for name in nodes}
+    for node in nodes.values():
+        for need in node.needs:
+            followers[need].append(node.name)
     order: list[str] = []
-    left = dict(nodes)
-    while left:
-        free = [name for name, node in left.items() if all(need in order for need in node.needs)]
-        if not free:
-            raise GraphRefused("an order of the nodes", f"a cycle among {', '.join(left)}")
-        order += free
-        for name in free:
-            del left[name]
+    layer = [name for name, needs in unmet.items() if not needs]
+    while layer:
+        order += layer
+        freed = []
+        for follower in [one for name in layer for one in followers[name]]:
+            unmet[follower] -= 1
+            if not unmet[follower]:
+                freed.append(follower)
+        layer = sorted(freed, key=places.__getitem__)
+    left = [name for name, needs in unmet.items() if needs]
+    if left:
+        raise GraphRefused("an order of the nodes", f"a cycle among {', '.join(left)}")
     return tuple(order)
 
 
@@ -181,6 +256,6 @@ def _refuse_contested(nodes: Mapping[str, Node], reducers: Mapping[str, Reducer]
     for node in nodes.values():
         for key in node.writes:
             writers.setdefault(key, []).append(node.name)
-    for key, names in writers.items():
-        if len(names) > 1 and key not in reducers:
-            raise KeyContested(f"one writer of {key}", f"{', '.join(names)} and no reducer")
+    for key, several in writers.items():
+        if len(several) > 1 and key not in reducers:
+            raise KeyContested(f"one writer of {key}", f"{', '.join(several)} and no reducer")

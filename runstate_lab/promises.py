@@ -204,7 +204,7 @@ def _any_arrival(make: MakeScheduler) -> str | None:
 
 def _limit(make: MakeScheduler) -> str | None:
     """No more nodes are taken at once than the limit says."""
-    graph = ExecutableGraph([Node(n, lambda values: {}) for n in "abc"], start="abc")
+    graph = ExecutableGraph([Node(n, lambda values: {}) for n in "abc"], start=tuple("abc"))
     taken = _planned(make, graph).take_ready(limit=2)
     return unless(len(taken) == 2, f"took {len(taken)}")
 

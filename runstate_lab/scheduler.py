@@ -8,16 +8,18 @@ shape (see `graph`). Source text: node state transition.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from runstate_lab.errors import (
+    AttemptFenced,
     IllegalTransition,
     KeyContested,
     Malformed,
     Refusal,
     RevisionConflict,
+    words_of,
 )
-from runstate_lab.graph import ExecutableGraph
+from runstate_lab.graph import ExecutableGraph, count
 from runstate_lab.model import (
     Claim,
     NodeReport,
@@ -29,13 +31,24 @@ from runstate_lab.model import (
 )
 from runstate_lab.nodewise import FAILING
 from runstate_lab.runtime import Runtime
+from runstate_lab.shapes import whole
+from runstate_lab.tools import Check, a, able, door, fits, maybe, readable, shown
+
+
+SCHEDULER: dict[str, Check] = {
+    "graph": able("node", "values", "accept_writes"),
+    "runtime": a(Runtime),
+    "worker": door,
+    "lease": count,
+}
 
 
 class Scheduler:
     """Judges which nodes are ready or blocked, and claims them for a worker.
 
     Several schedulers may look at one run: each claim is compare-and-swap, so
-    a node goes to one of them.
+    a node goes to one of them. A node whose approver agreed is ready once
+    more, for whoever claims it first; its attempt is the approved one.
 
     >>> from runstate_lab.graph import Node
     >>> from runstate_lab.store import StateStore
@@ -51,6 +64,8 @@ class Scheduler:
     def __init__(
         self, graph: ExecutableGraph, runtime: Runtime, worker: str, *, lease: int = 10
     ) -> None:
+        given = {"graph": graph, "runtime": runtime, "worker": worker, "lease": lease}
+        fits("a scheduler's", SCHEDULER, given)
         self.graph = graph
         self.runtime = runtime
         self.worker = worker
@@ -63,11 +78,16 @@ class Scheduler:
         >>> Scheduler(ExecutableGraph([], start=()), Runtime(StateStore(RunState("r"))), "w").plan().nodes
         ()
         """
-        state = self.runtime.store.load()
-        if all(state.node(name) is not None for name in self.graph.order):
-            return state
-        proposal = StateProposal("nodes_planned", self.graph.plan, state.revision)
-        return self.runtime.accept_runtime(proposal)
+        while True:
+            state = self.runtime.store.load()
+            if {node.name for node in state.nodes}.issuperset(self.graph.order):
+                return state
+            proposal = StateProposal("nodes_planned", self.graph.plan, state.revision)
+            try:
+                return self.runtime.accept_runtime(proposal)
+            except RevisionConflict:
+                # Another worker may just have planned the same graph.
+                continue
 
     def judge(self) -> RunState:
         """The state once every node that can be ready, blocked or released is.
@@ -79,7 +99,9 @@ class Scheduler:
         """
         while True:
             state = self.runtime.store.load()
-            verdict = next(filter(None, (self._verdict(state, one) for one in state.nodes)), None)
+            nodes = {node.name: node for node in state.nodes}
+            verdicts = (self._verdict(nodes, one) for one in state.nodes)
+            verdict = next(filter(None, verdicts), None)
             if verdict is None:
                 return state
             try:
@@ -95,21 +117,37 @@ class Scheduler:
         >>> Scheduler(graph, Runtime(StateStore(RunState("r"))), "w").take_ready(limit=0)
         Traceback (most recent call last):
             ...
-        runstate_lab.errors.Malformed: malformed value: asked a limit of nodes to take, found 0
+        runstate_lab.errors.Malformed: malformed value: asked a limit of nodes to take as a whole number from 1, found 0
         hint: give plain text or one of the frozen nouns of runstate_lab.model
         """
-        if type(limit) is not int or limit < 1:
-            raise Malformed("a limit of nodes to take", repr(limit))
+        count("a limit of nodes to take", limit)
         claims: list[Claim] = []
         state = self.judge()
+        ready = _ready(state)
         for name in self.graph.order:
-            node = state.node(name)
-            if len(claims) < limit and node is not None and node.status is NodeStatus.READY:
-                state = self._claim(node, state, claims)
+            if len(claims) < limit and name in ready:
+                state = self._claim(ready[name], state, claims)
+                ready = _ready(state)
         return tuple(claims)
 
+    def now(self) -> int:
+        """The tick that the runtime's clock shows, which must be one.
+
+        >>> from runstate_lab.store import StateStore
+        >>> runtime = Runtime(StateStore(RunState("r")), clock=lambda: 1.5)
+        >>> Scheduler(ExecutableGraph([], start=()), runtime, "w").now()
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.Malformed: malformed value: asked a tick of the clock, found 1.5
+        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        """
+        able("__call__")("the runtime's clock", self.runtime.clock)
+        tick = self.runtime.clock()
+        whole("a tick of the clock", tick)
+        return tick
+
     def _claim(self, node: NodeState, state: RunState, claims: list[Claim]) -> RunState:
-        until = self.runtime.clock() + self._lease
+        until = self.now() + self._lease
         claim = Claim(node.name, self.worker, node.attempt + 1, until)
         try:
             proposal = StateProposal("node_claimed", claim, state.revision)
@@ -124,17 +162,15 @@ class Scheduler:
                 return self._claim(same, fresh, claims)
             return fresh
 
-    def _verdict(self, state: RunState, node: NodeState) -> tuple[str, Value] | None:
-        tick = self.runtime.clock()
-        if node.status is NodeStatus.RUNNING and node.until is not None and tick >= node.until:
-            if node.attempt < node.max_attempts:
-                words = f"the lease of {node.worker} ran out"
-                return "node_released", NodeReport(node.name, node.attempt, reason=words)
-            words = f"the lease of {node.worker} ran out, no attempt is left"
-            return "node_given_up", NodeReport(node.name, node.attempt, reason=words)
+    def _verdict(self, nodes: Mapping[str, NodeState], node: NodeState) -> tuple[str, Value] | None:
+        if node.may_begin:
+            words = f"{node.approver} agreed"
+            return "node_released", NodeReport(node.name, node.attempt, reason=words)
+        if node.until is not None and self.now() >= node.until:
+            return self._overdue(node)
         if node.status is not NodeStatus.PENDING:
             return None
-        needs = [one for one in state.nodes if one.name in node.needs]
+        needs = [nodes[name] for name in node.needs]
         failed = [one for one in needs if one.status in FAILING]
         if failed:
             words = f"{failed[0].name} is {failed[0].status}"
@@ -143,9 +179,30 @@ class Scheduler:
             return "node_ready", NodeReport(node.name)
         return None
 
+    def _overdue(self, node: NodeState) -> tuple[str, Value]:
+        if node.status is NodeStatus.WAITING_APPROVAL:
+            words = f"no answer of {node.approver} until tick {node.until}"
+            return "node_cancelled", NodeReport(node.name, node.attempt, reason=words)
+        words = f"the lease of {node.worker} ran out"
+        if node.attempt < node.max_attempts:
+            return "node_released", NodeReport(node.name, node.attempt, reason=words)
+        words += ", no attempt is left"
+        return "node_given_up", NodeReport(node.name, node.attempt, reason=words)
+
+
+EXECUTOR: dict[str, Check] = {
+    "scheduler": a(Scheduler),
+    "max_concurrency": count,
+    "arrival": able("__call__"),
+    "patience": maybe(count),
+}
+
 
 class Executor:
     """Does the work of claimed nodes and commits every result by itself.
+
+    It asks before the work of a node with an approver, and `patience` is how
+    many ticks the question is open; without one it never expires.
 
     >>> from runstate_lab.graph import Node
     >>> from runstate_lab.store import StateStore
@@ -164,14 +221,21 @@ class Executor:
         *,
         max_concurrency: int,
         arrival: Callable[[Sequence[Claim]], Sequence[Claim]] = tuple,
+        patience: int | None = None,
     ) -> None:
+        given = (scheduler, max_concurrency, arrival, patience)
+        fits("an executor's", EXECUTOR, dict(zip(EXECUTOR, given, strict=True)))
         self.scheduler = scheduler
         self._limit = max_concurrency
+        self._patience = patience
         # In what order results arrive is the world's choice; a test chooses.
         self._arrival = arrival
 
     def run_all(self) -> RunState:
         """The state once no node can be taken any more.
+
+        Nodes may still wait for an approval; called again after the answer, it
+        goes on with them.
 
         >>> from runstate_lab.store import StateStore
         >>> scheduler = Scheduler(ExecutableGraph([], start=()), Runtime(StateStore(RunState("r"))), "w")
@@ -191,22 +255,36 @@ class Executor:
         >>> Executor(scheduler, max_concurrency=1).run_batch(())
         ()
         """
-        return tuple(self._commit(claim, self._work(claim)) for claim in self._arrival(batch))
+        return tuple([self._carry_out(claim) for claim in _claims(self._arrival(_claims(batch)))])
 
-    def _work(self, claim: Claim) -> tuple[str, NodeReport]:
-        graph = self.scheduler.graph
-        node = graph.node(claim.node)
+    def _carry_out(self, claim: Claim) -> Refusal | None:
         state = self.scheduler.runtime.store.load()
+        node = state.node(claim.node)
+        if node is None or _claimed(node) != (claim.worker, claim.attempt, claim.until):
+            # Somebody else may be at it: what is not held is not begun.
+            asked = f"to work on attempt {claim.attempt} of {claim.node} by {claim.worker}"
+            return AttemptFenced(asked, "no such node" if node is None else _told(node))
+        if node.approver is not None and not node.approved:
+            return self._commit(claim, ("node_asked", self._question(claim)))
+        return self._commit(claim, self._work(claim, state, node))
+
+    def _question(self, claim: Claim) -> NodeReport:
+        until = None if self._patience is None else self.scheduler.now() + self._patience
+        words = f"{claim.node}, attempt {claim.attempt}?"
+        return NodeReport(claim.node, claim.attempt, reason=words, until=until)
+
+    def _work(self, claim: Claim, state: RunState, node: NodeState) -> tuple[str, NodeReport]:
+        graph = self.scheduler.graph
         try:
-            writes = graph.accept_writes(claim.node, node.work(graph.values(state)))
+            done = graph.node(claim.node).work(graph.values(state))
+            writes = graph.accept_writes(claim.node, done)
+            return "node_finished", NodeReport(claim.node, claim.attempt, writes)
         except KeyContested as refusal:
-            words = f"{refusal.reason}: {refusal.asked}"
-            return "node_failed", NodeReport(claim.node, claim.attempt, reason=words)
-        except Exception as error:  # A node's work is somebody else's code.
-            words = f"{type(error).__name__}: {error}"
+            kind, words = "node_failed", f"{refusal.reason}: {refusal.asked}"
+        except (Exception, SystemExit) as error:  # A node's work is somebody else's code.
             kind = "node_put_back" if claim.attempt < node.max_attempts else "node_failed"
-            return kind, NodeReport(claim.node, claim.attempt, reason=words)
-        return "node_finished", NodeReport(claim.node, claim.attempt, writes)
+            words = words_of(error)
+        return kind, NodeReport(claim.node, claim.attempt, reason=readable(words))
 
     def _commit(self, claim: Claim, report: tuple[str, NodeReport]) -> Refusal | None:
         runtime = self.scheduler.runtime
@@ -220,3 +298,24 @@ class Executor:
                 continue
             except Refusal as refusal:
                 return refusal.kept()
+
+
+def _claims(batch: object) -> tuple[Claim, ...]:
+    if isinstance(batch, str) or not isinstance(batch, Iterable):
+        raise Malformed("a batch of claims", shown(batch))
+    found = tuple(batch)
+    for one in found:
+        a(Claim)("each claim of a batch", one)
+    return found
+
+
+def _ready(state: RunState) -> dict[str, NodeState]:
+    return {node.name: node for node in state.nodes if node.status is NodeStatus.READY}
+
+
+def _claimed(node: NodeState) -> tuple[str | None, int, int | None]:
+    return node.worker, node.attempt, node.until
+
+
+def _told(node: NodeState) -> str:
+    return f"attempt {node.attempt} by {node.worker}, {node.status} until tick {node.until}"

@@ -70,7 +70,7 @@ def test_five_turns_one_of_which_runs_three_nodes() -> None:
     """Nodes are neither turns nor steps."""
     runtime = Runtime(StateStore(RunState("run-7")))
     runtime.accept_runtime(StateProposal("run_started", "", 0))
-    graph = ExecutableGraph([Node(name, lambda values: {}) for name in "abc"], start="abc")
+    graph = ExecutableGraph([Node(name, lambda values: {}) for name in "abc"], start=tuple("abc"))
     for turn in range(1, 6):
         revision = runtime.store.load().revision
         runtime.accept_runtime(StateProposal("turn_started", "open", revision))
