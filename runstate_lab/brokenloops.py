@@ -233,8 +233,8 @@ def changed_report(report: NodeReport, attempt: int) -> NodeReport:
 class CarefreeScheduler(Scheduler):
     """Leaves the dependents of a failed node pending, without a reason."""
 
-    def _verdict(self, state: RunState, node: object) -> tuple[str, Value] | None:
-        found = super()._verdict(state, node)
+    def _verdict(self, nodes: object, node: object) -> tuple[str, Value] | None:
+        found = super()._verdict(nodes, node)
         # WRONG ON PURPOSE: nobody is told why the node will never run.
         return None if found is not None and found[0] == "node_blocked" else found
 

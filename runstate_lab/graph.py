@@ -67,7 +67,10 @@ class Node:
 
     def __post_init__(self) -> None:
         filled("a node's name", self.name)
+        keepable("a node's name", self.name)
         fits(f"{self.name}'s", NODE, {name: getattr(self, name) for name in NODE})
+        for key in self.writes:
+            keepable(f"a key that {self.name} writes", key)
 
 
 class ExecutableGraph:

@@ -170,12 +170,13 @@ class Scheduler:
             return self._overdue(node)
         if node.status is not NodeStatus.PENDING:
             return None
-        needs = [nodes[name] for name in node.needs]
+        needs = [nodes[name] for name in node.needs if name in nodes]
         failed = [one for one in needs if one.status in FAILING]
         if failed:
             words = f"{failed[0].name} is {failed[0].status}"
             return "node_blocked", NodeReport(node.name, reason=words)
-        if all(one.status is NodeStatus.COMPLETED for one in needs):
+        done = [one for one in needs if one.status is NodeStatus.COMPLETED]
+        if len(done) == len(node.needs):
             return "node_ready", NodeReport(node.name)
         return None
 
@@ -318,4 +319,5 @@ def _claimed(node: NodeState) -> tuple[str | None, int, int | None]:
 
 
 def _told(node: NodeState) -> str:
-    return f"attempt {node.attempt} by {node.worker}, {node.status} until tick {node.until}"
+    until = "" if node.until is None else f" until tick {node.until}"
+    return f"attempt {node.attempt} by {node.worker}, {node.status}{until}"

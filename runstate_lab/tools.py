@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from runstate_lab.errors import Malformed, OutcomeUnknown, ToolFailure, ToolRefused
+from runstate_lab.errors import Malformed, OutcomeUnknown, ToolFailure, ToolRefused, words_of
 from runstate_lab.model import CallStatus, ToolCall
 from runstate_lab.nouns import changed, filled, text
 
@@ -362,7 +362,7 @@ class _Watched:
 
     def outcome(self, error: Exception) -> Outcome:
         plain = isinstance(error, ToolFailure | OutcomeUnknown)
-        words = _told(error)
+        words = words_of(error)
         if plain:
             words = words.partition(": ")[2].strip() or "the tool said no more"
         if self._acted or not plain:
@@ -373,10 +373,3 @@ class _Watched:
 
 
 SESSION: dict[str, Check] = {"registry": a(ToolRegistry), "middleware": each(able("__call__"))}
-
-
-def _told(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}"
-    except Exception:  # Somebody else's exception may fail to say what it is.
-        return type(error).__name__

@@ -596,6 +596,8 @@ def executor_of(**fields: object) -> Executor:
 MISTAKES: tuple[tuple[Callable[..., object], dict[str, object], str], ...] = (
     (Node, {"name": ""}, "asked a node's name, found ''"),
     (Node, {"name": 7}, "asked a node's name, found a int, not text"),
+    (Node, {"name": "half \ud800"}, "asked a node's name, found half a character"),
+    (Node, {"writes": ("half \ud800",)}, "asked a key that build writes, found half a character"),
     (Node, {"work": "build"}, "asked build's work that can be called, found 'build'"),
     (Node, {"work": None}, "asked build's work that can be called, found None"),
     (Node, {"needs": "ab"}, r"asked build's needs as a tuple of names, found the text 'ab'; one name is \('ab',\)"),
@@ -674,6 +676,42 @@ def test_a_mistaken_argument_is_told(
         ask(**USUAL.get(ask, {}) | mistake)
 
     assert 1 == str(refused.value).count("\nhint: ")
+
+
+def test_a_need_that_is_not_in_the_run_is_not_met() -> None:
+    """A state that nobody planned: its node waits, and nothing breaks."""
+    nodes = (NodeState("deploy", needs=("build",)),)
+    made = Runtime(StateStore(RunState("run-7", status=RunStatus.RUNNING, nodes=nodes)))
+    state = Scheduler(ExecutableGraph([], start=()), made, "w1").judge()
+
+    assert ("pending", 0) == (state.node("deploy").status, state.revision)
+
+
+def test_an_arrival_that_repeats_a_claim_repeats_no_work() -> None:
+    """The second time the node is no longer held."""
+    story, made = Deploy(), runtime()
+    executor = story.executor(made, arrival=lambda batch: (*batch, *batch))
+    executor.scheduler.plan()
+    refusals = executor.run_batch(executor.scheduler.take_ready(limit=2))
+
+    assert [None, None, "attempt_fenced", "attempt_fenced"] == [
+        refusal and refusal.code for refusal in refusals
+    ]
+    assert ["build", "docs"] == story.effects
+
+
+def test_a_run_that_ended_asks_nobody() -> None:
+    """A claim from before the end is not worked on, nor asked about."""
+    story, made = Deploy(), runtime()
+    executor = story.executor(made)
+    executor.scheduler.plan()
+    executor.run_batch(executor.scheduler.take_ready(limit=2))
+    batch = executor.scheduler.take_ready(limit=2)
+    revision = made.store.load().revision
+    ended = made.accept_user("ada", StateProposal("run_cancelled", "not today", revision))
+    (refusal,) = executor.run_batch(batch)
+
+    assert ("attempt 1 by w1, cancelled", ended) == (refusal.found, made.store.load())
 
 
 def test_a_clock_that_shows_no_tick_is_told() -> None:
