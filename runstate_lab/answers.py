@@ -16,6 +16,7 @@ from runstate_lab.errors import (
     AnswerRepeated,
     AnswerStale,
     CallUnknown,
+    Malformed,
     Refusal,
     RequestRepeated,
     RequestUnknown,
@@ -25,6 +26,8 @@ from runstate_lab.model import Answer, Approval, Callback, CallStatus, RunState,
 
 def request_id_is_new(state: RunState, event: StateEvent) -> Refusal | None:
     """No request of this run, open or answered, has this id.
+
+    No open call has it either: what is pending is named by its ids.
 
     >>> request = Callback("k1", "ci")
     >>> again = StateEvent("callback_awaited", "runtime", "runtime", request, 2)
@@ -36,11 +39,15 @@ def request_id_is_new(state: RunState, event: StateEvent) -> Refusal | None:
         return RequestRepeated(f"a new request {request_id}", "that id answered before")
     if _open(state, request_id) is not None:
         return RequestRepeated(f"a new request {request_id}", "that id already open")
+    if state.call(request_id) is not None:
+        return RequestRepeated(f"a new request {request_id}", "an open call of that id")
     return None
 
 
 def request_is_bound(state: RunState, event: StateEvent) -> Refusal | None:
     """A request about a call shows that call as it is proposed now.
+
+    It is put to a name that a door would let in, or nobody could ever answer.
 
     >>> request = Approval("a1", "deploy?", "rosa", call_id="c1", digest="0f3a")
     >>> event = StateEvent("approval_requested", "runtime", "runtime", request, 2)
@@ -48,6 +55,9 @@ def request_is_bound(state: RunState, event: StateEvent) -> Refusal | None:
     'no open call c1'
     """
     request = event.value
+    role, _, name = request.answerer.partition(":")
+    if type(name) is not str or not name or ":" in name:
+        return Malformed(f"a {role} that a door would let in", repr(name)[:80])
     if request.call_id is None:
         return None
     asked = f"request {request.request_id} about call {request.call_id}"

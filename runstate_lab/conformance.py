@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from runstate_lab.errors import Refusal, RevisionConflict
+from runstate_lab.errors import Malformed, Refusal, RevisionConflict, words_of
 from runstate_lab.model import (
     Value,
     Callback,
@@ -82,7 +82,8 @@ def audit(make: Callable[..., object], *, clauses: tuple[Clause, ...] | None = N
 
     Without `clauses` it is held to the promises of a store; see `promises`
     for those of ledgers, approvals, runtimes, drivers, schedulers and
-    checkpoint stores.
+    checkpoint stores. Whatever a class raises is a clause that did not hold,
+    SystemExit too; KeyboardInterrupt is yours and leaves.
 
     >>> class Deaf(StateStore):
     ...     def _keep(self, entry):
@@ -91,14 +92,38 @@ def audit(make: Callable[..., object], *, clauses: tuple[Clause, ...] | None = N
     1 of 23 clauses did not hold
       a_refusal_is_kept_with_its_code: no refusal in the trace
     """
-    return Report(tuple(_verdict(clause, make) for clause in (clauses or CLAUSES)))
+    asked = CLAUSES if clauses is None else clauses
+    if type(asked) is not tuple or not asked or any(type(one) is not Clause for one in asked):
+        found = "none" if asked == () else f"a {type(asked).__name__} without clauses"
+        raise Malformed("an audit of one clause or more, as a tuple", found)
+    if not callable(make):
+        raise Malformed("a class or a factory to audit", f"a {type(make).__name__}")
+    anew = _anew(make)
+    return Report(tuple(_verdict(clause, anew) for clause in asked))
+
+
+def _anew(make: Callable[..., object]) -> Callable[..., object]:
+    # The factory, held to what every clause relies on: a subject, and each time another one.
+    made: list[object] = []
+
+    def anew(*given: object, **options: object) -> object:
+        one = make(*given, **options)
+        if one is None or isinstance(one, type):
+            found = "None" if one is None else f"the class {one.__name__}, not one of its objects"
+            raise Malformed("the factory for a subject to audit", found)
+        if any(before is one for before in made):
+            raise Malformed("the factory for a new subject", f"the same {type(one).__name__} again")
+        made.append(one)
+        return one
+
+    return anew
 
 
 def _verdict(clause: Clause, make: Callable[..., object]) -> Verdict:
     try:
         found = clause.shows(make)
-    except Exception as error:  # A learner's store may raise anything; the audit says what.
-        found = f"{type(error).__name__}: {error}".splitlines()[0]
+    except (Exception, SystemExit) as error:  # A learner's store may raise anything.
+        found = (words_of(error).splitlines() or [type(error).__name__])[0]
     return Verdict(clause.name, found is None, found or "")
 
 

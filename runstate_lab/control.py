@@ -9,6 +9,15 @@ from __future__ import annotations
 from runstate_lab.errors import RevisionConflict
 from runstate_lab.model import Answer, RunState, StateProposal
 from runstate_lab.runtime import Runtime
+from runstate_lab.tools import Check, a, able, fits, keepable, maybe
+
+RUNTIME: dict[str, Check] = {"runtime": able("accept_user", "accept_approval")}
+ANSWER: dict[str, Check] = {
+    "request_id": keepable,
+    "run_id": keepable,
+    "call_id": maybe(keepable),
+    "digest": maybe(keepable),
+}
 
 
 class ActiveRunControl:
@@ -23,6 +32,7 @@ class ActiveRunControl:
     """
 
     def __init__(self, runtime: Runtime) -> None:
+        fits("a control's", RUNTIME, {"runtime": runtime})
         self.runtime = runtime
 
     @property
@@ -46,6 +56,8 @@ class ActiveRunControl:
         runstate_lab.errors.ReasonMissing: reason is missing: asked run_cancelled because of '', found no words
         hint: put one of the reasons that the rules table lists into the value
         """
+        keepable("words for the end of a run", words)
+        seen = -1
         while True:
             revision = self.runtime.store.load().revision
             try:
@@ -53,8 +65,10 @@ class ActiveRunControl:
                     user, StateProposal("run_cancelled", words, revision)
                 )
             except RevisionConflict:
-                # A wish to cancel does not depend on what was written meanwhile.
-                continue
+                # A wish to cancel does not depend on what was written meanwhile, if anything was.
+                if revision <= seen:
+                    raise
+                seen = revision
 
     def answer(self, approver: str, kind: str, answer: Answer) -> RunState:
         """The state after an approver's answer to what they saw.
@@ -67,5 +81,7 @@ class ActiveRunControl:
         runstate_lab.errors.IllegalTransition: approval_granted is not legal from queued: asked approval_granted, which starts from waiting, found status queued
         hint: look at the status chart; a terminal status has no arrows out
         """
+        a(Answer)("an answer", answer)
+        fits("an answer's", ANSWER, {name: getattr(answer, name) for name in ANSWER})
         revision = self.runtime.store.load().revision
         return self.runtime.accept_approval(approver, StateProposal(kind, answer, revision))

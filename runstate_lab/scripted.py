@@ -11,6 +11,27 @@ from collections.abc import Callable, Iterable, Mapping
 from runstate_lab.context import Context
 from runstate_lab.errors import Malformed, OutcomeUnknown, ToolFailure
 from runstate_lab.model import Answer, Approval, Decision
+from runstate_lab.nouns import whole
+from runstate_lab.tools import Check, a, able, door, each, fits, shown
+
+KINDS = {"yes": "approval_granted", "no": "approval_denied"}
+
+
+def _answers(what: str, value: object) -> None:
+    a(Mapping)(what, value)
+    each(_answer)(what, tuple(dict(value).items()) if isinstance(value, Mapping) else ())
+
+
+def _answer(what: str, pair: object) -> None:
+    question, word = pair if isinstance(pair, tuple) else (pair, "")
+    if type(question) is not str or type(word) is not str or word not in KINDS:
+        # Silence is a question left out; "Yes" would be silence by a slip.
+        raise Malformed(f"{what}: a question with yes or no", f"{question!r}: {word!r}"[:80])
+
+
+MODEL: dict[str, Check] = {"decisions": each(a(Decision)), "name": door}
+SCRIPT: dict[str, Check] = {"script": each(a(str, Exception)), "on_call": able("__call__")}
+APPROVER: dict[str, Check] = {"name": door, "answers": _answers}
 
 
 class LogicalClock:
@@ -22,6 +43,7 @@ class LogicalClock:
     """
 
     def __init__(self, tick: int = 0) -> None:
+        whole("a tick to begin with", tick)
         self._tick = tick
 
     def __call__(self) -> int:
@@ -36,8 +58,8 @@ class LogicalClock:
         runstate_lab.errors.Malformed: malformed value: asked to advance the clock, found -1 ticks
         hint: give plain text or one of the frozen nouns of runstate_lab.model
         """
-        if ticks < 0:
-            raise Malformed("to advance the clock", f"{ticks} ticks")
+        if type(ticks) is not int or ticks < 0:
+            raise Malformed("to advance the clock", f"{ticks!r} ticks"[:80])
         self._tick += ticks
         return self._tick
 
@@ -56,9 +78,10 @@ class ScriptedModel:
     """
 
     def __init__(self, decisions: Iterable[Decision], *, name: str = "planner") -> None:
+        self._decisions = _items("decisions", decisions)
+        fits("a scripted model's", MODEL, {"decisions": self._decisions, "name": name})
         self.name = name
         self.shown: list[Context] = []
-        self._decisions = tuple(decisions)
 
     def decide(self, context: Context, *, turn: int) -> Decision:
         """The decision that the script has for a turn, whatever the context says.
@@ -67,6 +90,7 @@ class ScriptedModel:
         False
         """
         self.shown.append(context)
+        whole("the number of a turn", turn)
         if not 1 <= turn <= len(self._decisions):
             raise Malformed(f"decision {turn}", f"a script of {len(self._decisions)}")
         return self._decisions[turn - 1]
@@ -91,9 +115,12 @@ class ScriptedTool:
     def __init__(
         self, script: Iterable[str | Exception], *, on_call: Callable[[], object] = int
     ) -> None:
+        self._script = _items("items of a script", script)
+        fits("a scripted tool's", SCRIPT, {"script": self._script, "on_call": on_call})
+        if not self._script:
+            raise Malformed("a script with something to do", "()")
         self.effects: list[str] = []
         self.calls = 0
-        self._script = tuple(script)
         self._on_call = on_call
 
     def __call__(self, arguments: Mapping[str, str]) -> str:
@@ -134,6 +161,7 @@ class ScriptedApprover:
     """
 
     def __init__(self, name: str, answers: Mapping[str, str]) -> None:
+        fits("a scripted approver's", APPROVER, {"name": name, "answers": answers})
         self.name = name
         self._answers = dict(answers)
 
@@ -143,6 +171,12 @@ class ScriptedApprover:
         >>> ScriptedApprover("rosa", {"ship?": "no"}).answer(Approval("a1", "ship?", "rosa"), "r")[0]
         'approval_denied'
         """
-        kinds = {"yes": "approval_granted", "no": "approval_denied"}
-        kind = kinds.get(self._answers.get(request.question, ""))
+        kind = KINDS.get(self._answers.get(request.question, ""))
         return None if kind is None else (kind, Answer.to(request, run_id))
+
+
+def _items(what: str, given: object) -> tuple[object, ...]:
+    # A text is a sequence, too: of letters, which nobody means by a script.
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise Malformed(f"{what} in a list", shown(given))
+    return tuple(given)

@@ -16,14 +16,13 @@ from types import MappingProxyType, TracebackType
 from typing import Protocol
 
 from runstate_lab.context import Context, ContextBuilder
-from runstate_lab.errors import Malformed, Refusal
+from runstate_lab.errors import Malformed, Refusal, words_of
 from runstate_lab.model import Decision, RunState
 from runstate_lab.nouns import filled, whole
 from runstate_lab.tools import (
     Check,
     ToolRegistry,
     ToolSession,
-    _told,
     a,
     able,
     door,
@@ -110,7 +109,7 @@ def fit_for_a_driver(given: Mapping[str, object]) -> None:
     try:
         name = getattr(given["model"], "name", None)
     except Exception as error:  # A property may do anything.
-        raise Malformed("a model's name", readable(_told(error))) from error
+        raise Malformed("a model's name", readable(words_of(error))) from error
     door("a model's name", name)
 
 
@@ -128,7 +127,7 @@ def ticking(clock: Callable[[], int]) -> Callable[[], int]:
         try:
             now = clock()
         except Exception as error:  # A clock is somebody else's code, too.
-            raise Malformed("a tick of the clock", readable(_told(error))) from error
+            raise Malformed("a tick of the clock", readable(words_of(error))) from error
         whole("a tick of the clock", now)
         return now
 
@@ -153,7 +152,7 @@ def asked(model: Model, builder: ContextBuilder, state: RunState, *, privacy: st
         raise
     except Exception as error:  # A model and its session are somebody else's code.
         wanted = f"one in turn {number} of {state.run_id}"
-        refusal = Malformed(wanted, readable(_told(error)), reason="no decision came")
+        refusal = Malformed(wanted, readable(words_of(error)), reason="no decision came")
         refusal.hint = "mend what was found, then drive the run again; it goes on from here"
         raise refusal from error
 
@@ -336,7 +335,7 @@ class TurnContext:
         try:
             self.dispose()
         except Exception as error:  # The same, for whoever must go on.
-            return (f"not released: {readable(_told(error))}",)
+            return (f"not released: {readable(words_of(error))}",)
         return ()
 
     def __enter__(self) -> TurnContext:
