@@ -2,6 +2,7 @@
 
     Scheduler()     two writers, three presses each, one store
     StateChart()    propose events, watch what the rules answer
+    ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
 
 Every control of a widget `w` is also a plain call, and gives the sentence that
 the widget says. `w.sentence()` says what is shown, `w.table()` holds it,
@@ -17,16 +18,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runstate_lab.live.desk import ApprovalDesk
     from runstate_lab.live.statechart import StateChart
     from runstate_lab.live.widget import Scheduler
 
 LATER = {
+    "desk": "ApprovalDesk",
     "statechart": "StateChart",
     "widget": "Scheduler",
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:
