@@ -1,6 +1,7 @@
 """Machinery. The live widgets: press, and a real store answers.
 
     Scheduler()     two writers, three presses each, one store
+    RunView(store)  open a run: scrub, compare two steps, ask who wrote a field
     StateChart()    propose events, watch what the rules answer
     ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
 
@@ -19,17 +20,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runstate_lab.live.desk import ApprovalDesk
+    from runstate_lab.live.runview import RunView
     from runstate_lab.live.statechart import StateChart
     from runstate_lab.live.widget import Scheduler
 
 LATER = {
     "desk": "ApprovalDesk",
+    "runview": "RunView",
     "statechart": "StateChart",
     "widget": "Scheduler",
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,0 +1,189 @@
+"""Machinery. The space-time picture of a run: a lane for each source, a column for each step.
+
+Time runs to the right. An offer goes down to the store: an accepted one ends
+in the new revision, a refused one is dashed, ends at the door before the store
+and names its code. Columns that differ in nothing but two numbers share their marks.
+
+What is not here: which columns are shown (see `folding`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from runstate_lab.live.folding import Row
+from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
+from runstate_lab.live.replays import Frame
+
+LEFT, COLUMN, WIDE = 150, 84, 4_000
+FIRST, APART, MOST = 26, 34, 7
+OTHERS = "others"
+HELD, OPEN = 60, 104
+LONGEST = 19
+SHEET: Mark = ("style", {}, (FRONT / "runmarks.css").read_text("utf-8"))
+# What stands for the two numbers of a column in the marks that columns share.
+STEP, REVISION, MANY = "#step", "#revision", "#many"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the lanes are: a source to each, the store below, the words under it."""
+
+    lanes: tuple[str, ...]
+    store: int
+
+    @property
+    def height(self) -> int:
+        """How high the picture is."""
+        return self.store + 72
+
+    def lane(self, source: str) -> int:
+        """Where the lane of a source is; a rare one shares the last."""
+        known = source if source in self.lanes else self.lanes[-1]
+        return FIRST + self.lanes.index(known) * APART
+
+
+def layout(frames: Sequence[Frame]) -> Layout:
+    """The lanes of a run, in the order in which the sources appear.
+
+    >>> layout(())
+    Layout(lanes=(), store=60)
+    """
+    often = Counter(frame.source for frame in frames if frame.source)
+    lanes = tuple(often)
+    if len(lanes) > MOST:
+        common = {source for source, _ in often.most_common(MOST - 1)}
+        lanes = (*(source for source in lanes if source in common), OTHERS)
+    last = FIRST + (len(lanes) - 1) * APART if lanes else 0
+    door = OPEN if any(frame.refused for frame in frames) else HELD
+    return Layout(lanes, last + door)
+
+
+def ground(where: Layout) -> Marks:
+    """The lanes and their names; they run on beyond every picture."""
+    drawn: list[Mark] = []
+    for source in where.lanes:
+        y = where.lane(source)
+        drawn += [
+            line(LEFT - 10, y, WIDE, y, "lane"),
+            text(12, y + 4, cut(source), "label", anchor="start"),
+        ]
+    y = where.store
+    return (
+        *drawn,
+        line(LEFT - 10, y, WIDE, y, "store"),
+        text(12, y + 5, "store", "name", anchor="start"),
+        text(12, y + 62, "step", "soft", anchor="start"),
+    )
+
+
+def column(frame: Frame, where: Layout, x: float, *, step: str, revision: str) -> Marks:
+    """The marks of one step whose middle is at x."""
+    below = text(x, where.store + 62, step, "soft")
+    if not frame.source:
+        return (
+            *_pill(x, where.store, revision, "pill"),
+            text(x, where.store + 32, "start", "soft"),
+            below,
+        )
+    lane = where.lane(frame.source)
+    if frame.entry is None:
+        return (
+            dot(x, lane, 5, "dot-A"),
+            *_under(frame.does, x, where.store + 32, "kind"),
+            below,
+        )
+    spot = dot(x, lane, 5, "dot-A")
+    words = _under(frame.entry.event.kind, x, where.store + 32, "kind")
+    if not frame.refused:
+        tip = where.store - 13
+        arrow = (
+            line(x, lane + 7, x, tip - 7, "accepted"),
+            head(x, tip, (0, 1), "accepted"),
+        )
+        return (
+            *arrow,
+            spot,
+            *_pill(x, where.store, revision, "pill-new"),
+            *words,
+            below,
+        )
+    return (*_refused(frame.code, where, x, lane), spot, *words, below)
+
+
+def folded(where: Layout, x: float, many: str) -> Marks:
+    """The marks of several steps in one column."""
+    top, y = FIRST - 14, where.store
+    return (
+        box(x - 26, top, 52, y - top + 16, "folded", corner=8),
+        text(x, (top + y) / 2 - 2, many, "label"),
+        text(x, (top + y) / 2 + 14, "folded", "soft"),
+    )
+
+
+def drawn(
+    frames: Sequence[Frame], shown: Sequence[Row], part: range, current: int
+) -> tuple[list[tuple[str, Marks]], tuple[int, int]]:
+    """A part of the rows as groups of marks, and the size of the picture."""
+    where = layout(frames)
+    groups: list[tuple[str, Marks]] = []
+    middle = LEFT + COLUMN / 2
+    for index, number in enumerate(part):
+        x, row = middle + index * COLUMN, shown[number]
+        if number == current:
+            groups.insert(0, ("rs-shade", (shade(where, x),)))
+        if row.folded:
+            groups.append(("rs-fold", folded(where, x, f"{row.last - row.first + 1}")))
+        else:
+            frame = frames[row.first]
+            words = {"step": str(frame.number), "revision": str(frame.after.revision)}
+            groups.append(("rs-step", column(frame, where, x, **words)))
+    groups.insert(
+        bool(groups and groups[0][0] == "rs-shade"),
+        ("rs-base", (SHEET, *ground(where))),
+    )
+    return groups, (LEFT + COLUMN * max(len(part), 4) + 10, where.height)
+
+
+def shade(where: Layout, x: float) -> Mark:
+    """The ground under the step that is shown."""
+    return box(x - COLUMN / 2 + 2, 2, COLUMN - 4, where.height - 4, "column")
+
+
+def cut(words: str, longest: int = LONGEST) -> str:
+    """The words, or their beginning.
+
+    >>> cut("service:payments-and-refunds")
+    'service:payments-a…'
+    """
+    return words if len(words) <= longest else words[: longest - 1] + "…"
+
+
+def _refused(code: str, where: Layout, x: float, lane: int) -> Marks:
+    stop = where.store - 66
+    return (
+        line(x, lane + 7, x, stop - 7, "refused"),
+        head(x, stop, (0, 1), "refused"),
+        path(f"M{x - 5:g} {stop + 5:g}l10 10m0 -10l-10 10", "cross"),
+        *_under(code, x, stop + 32, "bad"),
+    )
+
+
+def _under(words: str, x: float, y: float, role: str) -> Marks:
+    """An identifier in at most two lines."""
+    before, bar, after = words.rpartition("_")
+    first, second = (f"{before}{bar}", after) if bar else (words, "")
+    if len(after) > len(before) and "_" in before:
+        one, _, rest = words.partition("_")
+        first, second = f"{one}_", rest
+    lines = [cut(part, 13) for part in (first, second) if part]
+    return tuple(text(x, y + 13 * row, part, role) for row, part in enumerate(lines))
+
+
+def _pill(x: float, y: float, revision: str, role: str) -> Marks:
+    return (
+        box(x - 17, y - 12, 34, 24, role, corner=12),
+        text(x, y + 5, revision, "pill-text"),
+    )
