@@ -17,7 +17,7 @@ loads what a run in memory needs; the rest comes when it is first named.
        driver, control, graph,    recovery; what is wrong on purpose
        scheduler, checkpoint,
        batching, broken,
-       brokenledgers
+       brokenledgers, brokenfiles
     5  promises, brokenloops,     promises of loops; every order of
        orders                     two workers
 
@@ -125,6 +125,7 @@ LATER = {
         "RepeatingStore RestartableStore SecretiveStore SoftenedStore TalkativeStore "
         "TwiceCompletedStore UnsavedStore"
     ),
+    "brokenfiles": "NaiveFileStore",
     "brokenledgers": (
         "BROKEN_DESKS BROKEN_LEDGERS AlwaysOpenDeskStore AnyApproverStore AnyToolStore "
         "BlindRetryStore EagerLedgerStore ErasedErrorStore ForgivenUnknownStore "

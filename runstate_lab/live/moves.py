@@ -148,15 +148,22 @@ def _answer(status: RunStatus, kind: str, rules: Rules) -> Plain:
     answer = attempt(status, kind, rules)
     asked = f"{kind} at {status}"
     if isinstance(answer, RunState):
-        reason = f", because of {answer.stop_reason}" if answer.stop_reason else ""
+        why = f", because of {answer.stop_reason}" if answer.stop_reason else ""
         return {
             "to": str(answer.status),
-            "said": f"{asked}: accepted, now {answer.status}{reason}.",
+            "said": f"{asked}: accepted, now {answer.status}{why}.",
+            "why": why,
             "marks": (),
         }
     picture = status_chart(status, rules=rules, refused=(kind, answer.code))
-    said = f"{asked}: refused by {answer.code}; {answer.reason}."
-    return {"to": "", "rule": answer.code, "said": said, "marks": _refused(picture)}
+    why = f"; {answer.reason}"
+    return {
+        "to": "",
+        "rule": answer.code,
+        "said": f"{asked}: refused by {answer.code}{why}.",
+        "why": why,
+        "marks": _refused(picture),
+    }
 
 
 def _refused(picture: Picture) -> Marks:

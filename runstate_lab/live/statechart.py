@@ -18,12 +18,13 @@ import traitlets
 
 from runstate_lab.live.faults import Askew
 from runstate_lab.live.live import Live, locked_picture, script, style
-from runstate_lab.live.marks import Marks, still
+from runstate_lab.live.marks import Mark, Marks, box, still
 from runstate_lab.live.moves import chart_graph
 from runstate_lab.rules import RULES, Rules
 from runstate_lab.show.chart import status_chart
 
 REFUSED = "refused"
+HOPE_GAP = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +53,19 @@ class Step:
         """What the store answered, after what was expected."""
         if not self.expected:
             return str(self.answer["said"])
-        found = f"it is {self.status}"
-        if not self.accepted:
-            found = f"it was refused by {self.answer['rule']} and stays {self.status}"
-        return f"You expected {_named(self.expected)}; {found}. {self.answer['said']}"
+        found = f"it is {self.status}" if self.accepted else f"it was {self._refused}"
+        hoped = f"you expected {_named(self.expected)}; {found}"
+        return f"{self.kind} at {self.before}: {hoped}{self.answer['why']}."
 
     @property
     def cells(self) -> tuple[str, ...]:
         """The answer and the revision, as the table has them."""
-        refused = f"refused by {self.answer.get('rule')}"
-        answer = f"accepted, now {self.status}" if self.accepted else refused
+        answer = f"accepted, now {self.status}" if self.accepted else self._refused
         return (answer, str(self.revision))
+
+    @property
+    def _refused(self) -> str:
+        return f"refused by {self.answer.get('rule')}"
 
 
 class StateChart(Live):
@@ -79,8 +82,8 @@ class StateChart(Live):
     >>> chart = StateChart("run_started", expect=True)
     >>> chart.move("approval_requested")
     'approval_requested is proposed at running. Which status do you expect, or is it refused?'
-    >>> chart.expect("completed").partition(". ")[0]
-    'You expected completed; it is waiting'
+    >>> chart.expect("completed")
+    'approval_requested at running: you expected completed; it is waiting.'
     >>> chart.score()
     '0 of 1 as expected.'
     """
@@ -125,8 +128,8 @@ class StateChart(Live):
         >>> chart = StateChart(expect=True)
         >>> chart.expect("refused")
         'You expect a refusal. Propose an event.'
-        >>> chart.move("run_completed").partition(" and ")[0]
-        'You expected a refusal; it was refused by illegal_transition'
+        >>> chart.move("run_completed").partition(": ")[2]
+        'you expected a refusal; it was refused by illegal_transition; run_completed is not legal from queued.'
         """
         self._unsealed()
         if not self.predicting:
@@ -269,8 +272,12 @@ class StateChart(Live):
                 yield "rs-way rs-taken", tuple(self._named_when_proved(arrow, proved))
         for name, marks in self._known["nodes"].items():
             yield "rs-node rs-lit" if name == self.status else "rs-node", marks
-        if steps and not steps[-1].accepted and not self.proposed and not self.expected:
+        asking = self.proposed or self.expected
+        if steps and not steps[-1].accepted and not asking:
             yield "rs-attempt", steps[-1].answer["marks"]
+        hoped = self.expected if asking else steps[-1].expected if steps else ""
+        if hoped in self._known["nodes"]:
+            yield "rs-hopes", (_around(self._known["nodes"][hoped]),)
 
     def _named_when_proved(self, arrow: dict[str, Any], proved: set[str]) -> Marks:
         answers = self._known["answers"][arrow["from"]]
@@ -287,6 +294,13 @@ class StateChart(Live):
 
 def _named(expected: str) -> str:
     return "a refusal" if expected == REFUSED else expected
+
+
+def _around(marks: Marks) -> Mark:
+    """The dashed frame of the status that is expected."""
+    x, y, width, height = (float(marks[0][1][name]) for name in ("x", "y", "width", "height"))
+    beside, along = x - HOPE_GAP, y - HOPE_GAP
+    return box(beside, along, width + 2 * HOPE_GAP, height + 2 * HOPE_GAP, "hope", corner=13)
 
 
 def _yes(step: Step) -> str:

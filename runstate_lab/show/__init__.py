@@ -16,6 +16,7 @@ For lesson authors, one line each (make it the last line of a cell):
     ownership_table()  field_table()  refusal_table()  trace_table(store)
     matrix_table()  node_matrix_table()         which event is legal where
     level_table(store)                          turns, steps and attempts, each at its level
+    race_table()  real_race("naive")            processes that really write to one file at once
 
 A picture `p` gives `p.svg()`, `p.text()` (read it aloud), `p.table()` (pandas);
 `p.svg(theme="inline")` follows the colours of the page around it. A table is a
@@ -30,6 +31,8 @@ What is not here: pictures that move (see `live`), and the rules themselves: eve
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from runstate_lab.show.chart import chart, status_chart
 from runstate_lab.show.engine import EngineMissing
@@ -47,6 +50,9 @@ from runstate_lab.show.tables import (
     trace_table,
 )
 
+if TYPE_CHECKING:
+    from runstate_lab.show.realrace import race_table, real_race
+
 __all__ = [
     "status_chart",
     "chart",
@@ -60,6 +66,8 @@ __all__ = [
     "node_matrix_table",
     "trace_table",
     "refusal_table",
+    "race_table",
+    "real_race",
     "Picture",
     "Node",
     "Arrow",
@@ -70,3 +78,12 @@ __all__ = [
     "EngineMissing",
 ]
 
+
+
+def __getattr__(name: str) -> object:
+    # Imported when asked for: it starts programs, and one of them is in this package.
+    if name not in ("race_table", "real_race"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from runstate_lab.show import realrace
+
+    return getattr(realrace, name)

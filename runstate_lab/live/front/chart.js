@@ -2,7 +2,7 @@
 // A chart that asks first draws no arrow that nobody has found yet, and answers when a status is expected.
 const REFUSED = "refused";
 const AIMS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const HOPE_GAP = 6;
+const HOPE_GAP = 5;
 
 function render({ model, el }) {
   const root = openRoot(el, "Status chart: try an event");
@@ -85,10 +85,10 @@ function walk(model) {
 
 function named(expected) { return expected === REFUSED ? "a refusal" : expected; }
 
-function saidOf({ expected, answer, status }) {
+function saidOf({ kind, before, expected, answer, status }) {
   if (!expected) return answer.said;
-  const found = answer.to ? `it is ${status}` : `it was refused by ${answer.rule} and stays ${status}`;
-  return `You expected ${named(expected)}; ${found}. ${answer.said}`;
+  const found = answer.to ? `it is ${status}` : `it was refused by ${answer.rule}`;
+  return `${kind} at ${before}: you expected ${named(expected)}; ${found}${answer.why}.`;
 }
 
 function sayNow(model, here, status) {
