@@ -3,6 +3,7 @@
     Scheduler()     two writers, three presses each, one store
     RunView(store)  open a run: scrub, compare two steps, ask who wrote a field
     StateChart()    propose events, watch what the rules answer
+    RealRace()      processes that really write to one file; no number is stored
     ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
 
 Every control of a widget `w` is also a plain call, and gives the sentence that
@@ -20,19 +21,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runstate_lab.live.desk import ApprovalDesk
+    from runstate_lab.live.realrace import RealRace
     from runstate_lab.live.runview import RunView
     from runstate_lab.live.statechart import StateChart
     from runstate_lab.live.widget import Scheduler
 
 LATER = {
     "desk": "ApprovalDesk",
+    "realrace": "RealRace",
     "runview": "RunView",
     "statechart": "StateChart",
     "widget": "Scheduler",
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "RealRace", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:
