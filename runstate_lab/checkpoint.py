@@ -8,6 +8,7 @@ never guesses. What is not here: going on (see `driver`).
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -16,6 +17,7 @@ from runstate_lab.errors import Malformed, StoreUnreadable
 from runstate_lab.model import CallStatus, Fact, NodeStatus, RunState
 from runstate_lab.nouns import changed
 from runstate_lab.records import read_state, write_state
+from runstate_lab.sqlitefile import Told
 
 ANSWERS = {
     CallStatus.PROPOSED: "not executed",
@@ -27,6 +29,7 @@ ANSWERS = {
 
 
 LONGEST_NAME = 200
+NAME = re.compile(r".+@-?[0-9]+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,11 @@ class CheckpointStore:
         if name not in self._lines:
             found = f"the checkpoints {', '.join(self._lines) or 'none'}"
             raise StoreUnreadable(name, found, reason="no such checkpoint")
-        state = read_state(self._lines[name])
+        try:
+            state = read_state(self._lines[name])
+        except Malformed as damage:
+            found = f"{damage.found} instead of {damage.asked}"
+            raise Malformed(name, found, reason="damaged checkpoint") from damage
         if f"{state.run_id}@{state.revision}" != name:
             raise StoreUnreadable(name, f"a state of {state.run_id}", reason="not that checkpoint")
         facts = tuple(_through(fact, name) for fact in state.facts)
@@ -167,19 +174,36 @@ class FileCheckpointStore(CheckpointStore):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = Path(folder)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        found = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
-        # What cannot be decoded stays a line, and is refused when it is asked for.
-        self._lines = {unquote(path.stem): path.read_text("utf-8", "replace") for path in found}
+        with Told(f"checkpoints in {folder}"):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with os.scandir(self._folder) as there:
+                # Not what stands there under another kind of name, nor links and folders.
+                found = [one for one in there if _named(one.name) and _is_file(one)]
+            for one in sorted(found, key=lambda one: one.stat().st_mtime_ns):
+                self._lines[_named(one.name)] = _line(Path(one.path))
+
+    def save(self, state: RunState) -> str:
+        """The name under which a state can be had again, in this folder and for good."""
+        if isinstance(state, RunState):
+            # Another process may have saved under that name since.
+            name = f"{state.run_id}@{state.revision}"
+            path = self._folder / f"{_stem(name)}.json"
+            if name not in self._lines and path.is_file():
+                self._lines[name] = _line(path)
+        return super().save(state)
 
     def _keep(self, name: str, line: str) -> None:
         stem = _stem(name)
-        part = self._folder / f"{stem}.part"
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(line)
-            file.flush()
-            _to_disk(file.fileno())
-        part.replace(self._folder / f"{stem}.json")
+        part = self._folder / f"{stem}.{os.getpid()}.part"
+        with Told(f"to save {name} in {self._folder}"):
+            try:
+                with open(part, "w", encoding="utf-8") as file:
+                    file.write(line)
+                    file.flush()
+                    _to_disk(file.fileno())
+                part.replace(self._folder / f"{stem}.json")
+            finally:
+                part.unlink(missing_ok=True)
         super()._keep(name, line)
 
 
@@ -192,6 +216,26 @@ def _stem(name: str) -> str:
     if len(stem) > LONGEST_NAME:
         raise Malformed(f"to save {name[:40]!r}...", f"a name of {len(stem)} characters")
     return stem
+
+
+def _named(file: str) -> str:
+    stem, _, ending = file.rpartition(".")
+    if ending != "json" or not stem.isascii():
+        return ""
+    name = unquote(stem)
+    return name if NAME.fullmatch(name) and quote(name, safe="@") == stem else ""
+
+
+def _is_file(one: os.DirEntry[str]) -> bool:
+    return one.is_file(follow_symlinks=False)
+
+
+def _line(path: Path) -> str:
+    # What cannot be read or decoded stays a line, and is refused when it is asked for.
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError as fault:
+        return f"{fault.strerror}"
 
 
 def _through(fact: Fact, name: str) -> Fact:

@@ -6,6 +6,7 @@ do, which is safe and merely unfair. What is not here: what is written.
 
 from __future__ import annotations
 
+from errno import EBADF
 from pathlib import Path
 from types import TracebackType
 
@@ -32,6 +33,8 @@ class Queue:
 
     def __enter__(self) -> Queue:
         if self._file is not None:
+            if self._file.closed:
+                raise OSError(EBADF, "Cannot operate on a closed queue")
             fcntl.flock(self._file, fcntl.LOCK_EX)
         self.held = True
         return self

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from runstate_lab.errors import RevisionConflict, StoreUnreadable
-from runstate_lab.model import RunState, StateProposal, ToolCall
+from runstate_lab.errors import IllegalTransition, Malformed, RevisionConflict, StoreUnreadable
+from runstate_lab.model import RunState, StateEvent, StateProposal, ToolCall
 from runstate_lab.orders import run_7_at_revision_4
 from runstate_lab.records import read_event, read_state, write_event, write_state
 from runstate_lab.rules import SOURCE_TEXT, replay
@@ -270,23 +273,8 @@ def test_records_are_read_back_exactly() -> None:
 
     assert state == read_state(write_state(state))
     for number, value in enumerate((ToolCall("c9", "deploy", (("release", "7"),), key="k"), "a=b")):
-        from runstate_lab.model import StateEvent
-
         event = StateEvent("x", "runtime", "runtime", value, number, "c9", 3, 2)
         assert event == read_event(write_event(event), number)
-
-
-def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    """Loading and applying are refused in the kit's own words, and closing again is nothing."""
-    store = store_in(tmp_path)
-    door = store.context("runtime", "runtime")
-    store.close()
-    store.close()
-
-    with pytest.raises(StoreUnreadable):
-        store.load()
-    with pytest.raises(StoreUnreadable):
-        store.apply(START, context=door)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -299,7 +287,313 @@ def test_a_text_that_no_file_can_hold_is_refused_before_anything_is_written(tmp_
     """A lone surrogate: the state stays as it was."""
     store = store_in(tmp_path)
     Runtime(store).accept_runtime(START)
-    with pytest.raises(StoreUnreadable):
+    with pytest.raises(Malformed):
         Runtime(store).accept_runtime(StateProposal("followup_required", "\ud800", 1))
 
     assert 1 == store.load().revision == len(store.trace)
+
+
+USES: dict[str, Callable[[SqliteStateStore], object]] = {
+    "load": lambda store: store.load(),
+    "trace": lambda store: store.trace,
+    "base": lambda store: store.base,
+    "apply": lambda store: store.apply(START, context=store.context("runtime", "runtime")),
+    "note": lambda store: store.note("tool:scan", "called", correlation="c1"),
+    "prune": lambda store: store.prune(keep=0),
+}
+
+
+def found_by(use: Callable[[SqliteStateStore], object], store: SqliteStateStore) -> str:
+    """What the refusal of a use says it found, which is one line with a hint of its own."""
+    with pytest.raises(StoreUnreadable) as refused:
+        use(store)
+
+    assert refused.value.hint
+    assert 2 == len(str(refused.value).splitlines())
+    return refused.value.found
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+def test_a_closed_store_says_so(tmp_path: Path, use: Callable[[SqliteStateStore], object]) -> None:
+    """Every use is refused in the house's own words, and closing again is nothing."""
+    store = store_in(tmp_path)
+    store.close()
+    store.close()
+
+    assert "a store that was closed" == found_by(use, store)
+
+
+@pytest.mark.parametrize("use", [*USES.values(), SqliteStateStore.close], ids=[*USES, "close"])
+def test_a_store_belongs_to_one_thread(
+    tmp_path: Path, use: Callable[[SqliteStateStore], object]
+) -> None:
+    """In another thread every use is refused; in its own the store goes on."""
+    store = store_in(tmp_path)
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(found_by, use, store).result()
+
+    assert "a store that was opened in another thread" == found
+    assert 1 == Runtime(store).accept_runtime(START).revision
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_store_belongs_to_one_process(tmp_path: Path) -> None:
+    """After a fork every use is refused in the child, whose locks are not its own."""
+    store = store_in(tmp_path)
+    child = os.fork()
+    if child == 0:
+        try:
+            found = {found_by(use, store) for use in USES.values()}
+            os._exit(0 if found == {"a store that was opened before the process was forked"} else 1)
+        finally:
+            os._exit(2)
+
+    assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert 1 == Runtime(store).accept_runtime(START).revision
+
+
+@pytest.mark.parametrize("name", USES)
+def test_dropped_tables_are_told(tmp_path: Path, name: str) -> None:
+    """Another program took the tables away: a refusal, not an error of SQLite."""
+    store = store_in(tmp_path)
+    other = sqlite3.connect(tmp_path / "run.sqlite")
+    for table in ("runs", "events", "refusals", "notes"):
+        other.execute(f"drop table {table}")
+    other.close()
+
+    assert "no such table" in found_by(USES[name], store)
+    with pytest.raises(StoreUnreadable, match="no such table"):
+        SqliteStateStore.open(tmp_path / "run.sqlite", "run-7")
+
+
+@pytest.mark.parametrize("name", ["apply", "note", "prune"])
+@pytest.mark.parametrize(
+    ("pragma", "found"),
+    [
+        ("query_only = 1", "a file that may only be read"),
+        ("max_page_count = 1", "a full disk"),
+        ("busy_timeout = 0", "a file that another program keeps locked"),
+    ],
+)
+def test_a_write_that_fails_is_refused_and_can_be_made_again(
+    tmp_path: Path, pragma: str, found: str, name: str
+) -> None:
+    """Read-only, full, locked: nothing is acknowledged, and nothing stays half done."""
+    store = store_in(tmp_path)
+    fill_a_page(store)
+    before = store.load()
+    other = sqlite3.connect(tmp_path / "run.sqlite", isolation_level=None)
+    if pragma.startswith("busy"):
+        other.execute("begin immediate")
+    store._file.execute(f"pragma {pragma}")
+    proposal = StateProposal("followup_required", "x" * 9_000, before.revision)
+    uses = USES | {
+        "apply": lambda store: Runtime(store).accept_runtime(proposal),
+        "note": lambda store: store.note("tool:scan", "x " * 4_500, correlation="c1"),
+    }
+    if (pragma, name) != ("max_page_count = 1", "prune"):
+        assert found == found_by(uses[name], store)
+    other.close()
+    for undo in ("query_only = 0", "max_page_count = 100000", "busy_timeout = 60000"):
+        store._file.execute(f"pragma {undo}")
+
+    assert before == store.load() == SqliteStateStore.open(tmp_path / "run.sqlite", "run-7").load()
+    assert before.revision + 1 == Runtime(store).accept_runtime(proposal).revision
+
+
+def fill_a_page(store: SqliteStateStore) -> None:
+    """Events and notes, so that whatever comes next is a change."""
+    Runtime(store).accept_runtime(START)
+    fill(Runtime(store), 3)
+
+
+def gone(path: Path) -> None:
+    """The file is deleted."""
+    path.unlink()
+
+
+def moved(path: Path) -> None:
+    """The file has another name now."""
+    path.rename(path.with_suffix(".old"))
+
+
+def replaced(path: Path) -> None:
+    """Another file stands there, which is a store, too."""
+    other = path.with_suffix(".other")
+    SqliteStateStore(other, RunState("run-7")).close()
+    other.replace(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be deleted there")
+@pytest.mark.parametrize("lost", [gone, moved, replaced])
+@pytest.mark.parametrize("durable", ["full", "effects", "normal"])
+def test_nothing_is_acknowledged_that_nobody_can_read(
+    tmp_path: Path, lost: Callable[[Path], None], durable: str
+) -> None:
+    """The file under an open store is lost: every write is refused, and the state stays."""
+    path = tmp_path / "run.sqlite"
+    store = SqliteStateStore(path, RunState("run-7"), durable=durable)
+    state = Runtime(store).accept_runtime(START)
+    lost(path)
+    dispatch = StateProposal("tool_dispatched", ToolCall("c1", "scan"), 1)
+    writes: list[Callable[[SqliteStateStore], object]] = [
+        lambda store: Runtime(store).accept_runtime(dispatch),
+        lambda store: Runtime(store).accept_runtime(START),
+        USES["note"],
+        USES["prune"],
+    ]
+
+    assert ["a file that was deleted or replaced"] * 4 == [found_by(use, store) for use in writes]
+    assert state == store.load()
+    assert (1, ()) == (len(store.trace), store.trace.diagnostics)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be moved there")
+def test_a_file_that_is_put_back_is_written_on(tmp_path: Path) -> None:
+    """The very same file under its name again: the refusal was only for the meantime."""
+    path = tmp_path / "run.sqlite"
+    store = store_in(tmp_path)
+    moved(path)
+    found_by(USES["apply"], store)
+    path.with_suffix(".old").rename(path)
+
+    assert 1 == Runtime(store).accept_runtime(START).revision
+
+
+def test_a_relative_path_means_the_same_after_a_change_of_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store writes on in the file that it opened."""
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    store = SqliteStateStore("run.sqlite", RunState("run-7"), durable="normal")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    assert 1 == Runtime(store).accept_runtime(START).revision
+    assert 1 == SqliteStateStore.open(tmp_path / "run.sqlite", "run-7").load().revision
+    assert [] == list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_path_that_is_a_folder_is_refused_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    """No lock file, no database."""
+    (tmp_path / "folder").mkdir()
+
+    with pytest.raises(StoreUnreadable, match="found a folder"):
+        SqliteStateStore(tmp_path / "folder", RunState("run-7"))
+    assert [tmp_path / "folder"] == list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", ["a\0b", 7, b"run.sqlite", None])
+def test_what_is_no_path_is_refused(path: object) -> None:
+    """In one line, whatever it is."""
+    with pytest.raises(Malformed):
+        SqliteStateStore(path, RunState("run-7"))
+    with pytest.raises(Malformed):
+        SqliteStateStore.open(path, "run-7")
+
+
+def test_a_number_that_no_file_can_hold_is_refused(tmp_path: Path) -> None:
+    """Beyond 64 bits: neither a run nor an offer, and the store goes on."""
+    with pytest.raises(Malformed):
+        store_in(tmp_path, RunState("run-7", revision=2**70))
+    store = store_in(tmp_path)
+    with pytest.raises(Malformed):
+        Runtime(store).accept_runtime(StateProposal("run_started", "", 2**70))
+
+    assert 1 == Runtime(store).accept_runtime(START).revision
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"call_id": 7},
+        {"tick": float("nan")},
+        {"tick": True},
+        {"tick": 10**5_000},
+        {"epoch": "1"},
+    ],
+    ids=["call_id", "nan", "true", "huge", "epoch"],
+)
+def test_what_could_not_be_read_back_is_never_written(
+    tmp_path: Path, context: dict[str, object]
+) -> None:
+    """A context of the wrong types is refused, and the run stays readable."""
+    store = store_in(tmp_path)
+    with pytest.raises(Malformed):
+        store.apply(START, context=store.context("runtime", "runtime", **context))
+
+    assert 1 == Runtime(store).accept_runtime(START).revision
+    assert 1 == len(SqliteStateStore.open(tmp_path / "run.sqlite", "run-7").trace)
+
+
+@pytest.mark.parametrize("run_id", ["run\0 7", "运行", "' or 1 --", "run-7 "])
+def test_any_text_is_a_run_of_its_own(tmp_path: Path, run_id: str) -> None:
+    """Ids are compared to the last character."""
+    store_in(tmp_path).close()
+    store_in(tmp_path, RunState("run")).close()
+    store = store_in(tmp_path, RunState(run_id))
+    Runtime(store).accept_runtime(START)
+
+    assert 1 == SqliteStateStore.open(tmp_path / "run.sqlite", run_id).load().revision
+    assert 0 == SqliteStateStore.open(tmp_path / "run.sqlite", "run-7").load().revision
+    with pytest.raises(StoreUnreadable, match="no such run"):
+        SqliteStateStore.open(tmp_path / "run.sqlite", "run\0")
+
+
+@pytest.mark.parametrize(
+    ("statement", "found"),
+    [
+        ("delete from events where revision = 3", "revision 4"),
+        ("delete from events where revision > 4", "revision 4"),
+        ("delete from runs", "no such run"),
+        ("update events set event = '[\"run_started\"]' where revision = 3", "damage"),
+        ("""update events set event = '["tool_dispatched","r","r",""]' where revision = 3""", "damage"),
+        ("""update events set event = '["no_such","r","r",""]' where revision = 3""", "damage"),
+    ],
+)
+def test_a_damaged_history_is_told_and_not_written_on(
+    tmp_path: Path, statement: str, found: str
+) -> None:
+    """A gap, a lost end, a line without sense: load and apply are refused, nothing is kept."""
+    knows, late = store_in(tmp_path), store_in(tmp_path)
+    Runtime(knows).accept_runtime(START)
+    revision = fill(Runtime(knows), 2).revision
+    other = sqlite3.connect(tmp_path / "run.sqlite")
+    other.execute(statement)
+    other.commit()
+    store = knows if "> 4" in statement else late
+    before = other.execute("select count(*) from events").fetchone()
+
+    assert found in found_by(USES["load"], store)
+    proposal = StateProposal("followup_required", "go on", revision)
+    door = store.context("runtime", "runtime")
+    assert found in found_by(lambda store: store.apply(proposal, context=door), store)
+    assert before == other.execute("select count(*) from events").fetchone()
+    assert (0,) == other.execute("select count(*) from refusals").fetchone()
+
+
+def test_a_refusal_of_somebodys_own_can_be_read_back(tmp_path: Path) -> None:
+    """A rules table may refuse in its own class; the trace keeps the nearest known one."""
+
+    class TooLate(IllegalTransition):
+        """A refusal that the book does not know."""
+
+    class Strict(SqliteStateStore):
+        """A store with a check of its own."""
+
+        def _check(self, event: StateEvent) -> None:
+            raise TooLate("to start", "a Friday")
+
+    store = Strict(tmp_path / "run.sqlite", RunState("run-7"))
+    with pytest.raises(TooLate):
+        Runtime(store).accept_runtime(START)
+
+    assert ["illegal_transition"] == [one.code for one in store.trace.refused]
+
+
+def test_an_interrupt_between_begin_and_block_is_made_good(tmp_path: Path) -> None:
+    """A transaction that was opened and left does not wedge the store."""
+    store = store_in(tmp_path)
+    store._transaction(synced=False)
+
+    assert 1 == Runtime(store).accept_runtime(START).revision
