@@ -81,7 +81,7 @@ def measure(scale: Scale) -> Row:
         rounds.aim(f"flat: {FLAT} x at {long:,}", FLAT, _title(long), _title(short)),
     )
     lines = tuple(rounds.line(name, "turns/s", more=more.get(name, "")) for name in contenders)
-    note = f"each turn renders a context of at most {CONTEXT} characters and commits five events"
+    note = f"work of the processor; ours renders a context of {CONTEXT} characters each turn, commits five events"
     return Row("loop", "the run loop in memory, one tool call a turn", lines, aims, (note,))
 
 
