@@ -4,6 +4,7 @@
     RunView(store)  open a run: scrub, compare two steps, ask who wrote a field
     StateChart()    propose events, watch what the rules answer
     RealRace()      processes that really write to one file; no number is stored
+    NodeBoard()     workers take the nodes of a graph; claims, leases, fencing
     ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
 
 Every control of a widget `w` is also a plain call, and gives the sentence that
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runstate_lab.live.desk import ApprovalDesk
+    from runstate_lab.live.nodeboard import NodeBoard
     from runstate_lab.live.realrace import RealRace
     from runstate_lab.live.runview import RunView
     from runstate_lab.live.statechart import StateChart
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 LATER = {
     "desk": "ApprovalDesk",
+    "nodeboard": "NodeBoard",
     "realrace": "RealRace",
     "runview": "RunView",
     "statechart": "StateChart",
@@ -35,7 +38,7 @@ LATER = {
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "RealRace", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:
