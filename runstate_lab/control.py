@@ -9,7 +9,7 @@ from __future__ import annotations
 from runstate_lab.errors import RevisionConflict
 from runstate_lab.model import Answer, RunState, StateProposal
 from runstate_lab.runtime import Runtime
-from runstate_lab.tools import Check, a, able, fits, keepable, maybe
+from runstate_lab.tools import Check, a, able, door, fits, keepable, maybe
 
 RUNTIME: dict[str, Check] = {"runtime": able("accept_user", "accept_approval")}
 ANSWER: dict[str, Check] = {
@@ -56,6 +56,7 @@ class ActiveRunControl:
         runstate_lab.errors.ReasonMissing: reason is missing: asked run_cancelled because of '', found no words
         hint: put one of the reasons that the rules table lists into the value
         """
+        door("a user", user)
         keepable("words for the end of a run", words)
         seen = -1
         while True:
@@ -81,6 +82,7 @@ class ActiveRunControl:
         runstate_lab.errors.IllegalTransition: approval_granted is not legal from queued: asked approval_granted, which starts from waiting, found status queued
         hint: look at the status chart; a terminal status has no arrows out
         """
+        door("an approver", approver)
         a(Answer)("an answer", answer)
         fits("an answer's", ANSWER, {name: getattr(answer, name) for name in ANSWER})
         revision = self.runtime.store.load().revision

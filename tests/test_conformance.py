@@ -6,6 +6,8 @@ import pytest
 
 from runstate_lab.broken import BROKEN
 from runstate_lab.conformance import CLAUSES, audit
+from runstate_lab.errors import Malformed
+from runstate_lab.model import RunState
 from runstate_lab.store import StateStore
 
 FAILS = {
@@ -103,3 +105,84 @@ def test_an_audit_survives_whatever_a_store_raises() -> None:
 
     assert len(CLAUSES) == len(report.failed)
     assert {"ZeroDivisionError: no store today"} == {one.found for one in report.verdicts}
+
+
+def test_an_audit_of_nothing_is_refused() -> None:
+    """No clause is not all clauses."""
+    with pytest.raises(Malformed, match="one clause or more"):
+        audit(StateStore, clauses=())
+
+
+@pytest.mark.parametrize("clauses", [[], [CLAUSES[0]], "stores", 7, ("a_run_completes_once",)])
+def test_clauses_are_a_tuple_of_clauses(clauses: object) -> None:
+    """A name of a clause is not the clause."""
+    with pytest.raises(Malformed, match="one clause or more"):
+        audit(StateStore, clauses=clauses)
+
+
+@pytest.mark.parametrize("make", [None, "StateStore", StateStore(RunState("run-7"))])
+def test_what_is_audited_can_make_a_store(make: object) -> None:
+    """A store that was made already is not a factory."""
+    with pytest.raises(Malformed, match="a class or a factory"):
+        audit(make)
+
+
+class Mute(Exception):
+    """An exception that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+@pytest.mark.parametrize(
+    ("error", "found"),
+    [
+        (SystemExit(3), "SystemExit: 3"),
+        (Mute(), "Mute"),
+        (ValueError(""), "ValueError: "),
+        (ValueError("one\ntwo"), "ValueError: one"),
+    ],
+)
+def test_an_exit_or_a_mute_error_is_a_clause_that_did_not_hold(
+    error: BaseException, found: str
+) -> None:
+    """From the factory and from a method."""
+
+    def make(state: RunState) -> StateStore:
+        raise error
+
+    class Leaving(StateStore):
+        def load(self) -> RunState:
+            raise error
+
+    assert {found} == {one.found for one in audit(make).verdicts}
+    assert found == audit(Leaving, clauses=CLAUSES[:1]).verdicts[0].found
+
+
+def test_an_interrupt_leaves_the_audit() -> None:
+    """It is the reader's own wish, not the store's answer."""
+
+    def make(state: RunState) -> StateStore:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        audit(make)
+
+
+ONE = StateStore(RunState("run-7", goal="ship release 7", success=("build=green",)))
+
+
+@pytest.mark.parametrize(
+    ("make", "found"),
+    [
+        (lambda state: None, "found None"),
+        (lambda state: StateStore, "found the class StateStore, not one of its objects"),
+        (lambda state: ONE, "found the same StateStore again"),
+    ],
+)
+def test_a_factory_that_makes_no_new_store_is_told_so(make: object, found: str) -> None:
+    """The report says what came, not what happened then."""
+    report = audit(make)
+
+    assert report.verdicts[-1].found.endswith(found)
+    assert len(report.failed) >= len(CLAUSES) - 1

@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from runstate_lab.context import ContextBuilder
 from runstate_lab.control import ActiveRunControl
 from runstate_lab.driver import Driver
-from runstate_lab.errors import AnswerRepeated, DriverFenced, LeaseHeld, OutcomeUnknown, ToolFailure
-from runstate_lab.model import Budget, CallStatus, Decision, RunState, StateProposal, ToolCall
+from runstate_lab.errors import (
+    AnswerRepeated,
+    DriverFenced,
+    LeaseHeld,
+    Malformed,
+    OutcomeUnknown,
+    Refusal,
+    RevisionConflict,
+    ToolFailure,
+)
+from runstate_lab.model import (
+    Answer,
+    Budget,
+    CallStatus,
+    Decision,
+    RunState,
+    RunStatus,
+    StateProposal,
+    ToolCall,
+)
 from runstate_lab.rules import replay
 from runstate_lab.runtime import Runtime
 from runstate_lab.scripted import LogicalClock, ScriptedApprover, ScriptedModel, ScriptedTool
+from runstate_lab.sqlite import SqliteStateStore
 from runstate_lab.store import StateStore
 from runstate_lab.tools import Tool, ToolRegistry
 
@@ -368,3 +390,445 @@ def test_a_commit_by_somebody_else_makes_the_driver_decide_again() -> None:
 
     assert "revision_conflict" in {refusal.code for refusal in store.trace.refused}
     assert "build=green" in [str(fact) for fact in state.facts]
+
+
+STATE = RunState("run-7", success=("build=green",), budget=Budget(4, 2))
+HALF = "\ud800"
+LONG = "build=" + "x" * 1_000_000
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> StateStore:
+    """A fresh store of run-7, in memory and on disk."""
+    if request.param == "memory":
+        return StateStore(STATE)
+    return SqliteStateStore(tmp_path / "run.sqlite", STATE, durable="normal")
+
+
+def driven(store: StateStore, *decisions: object, act: object = None, **options: object) -> Driver:
+    """A driver of a store, whose tool does that."""
+    status = Tool("get_status", act or (lambda arguments: "build=green"))
+    model = ScriptedModel([DONE])
+    model._decisions = decisions or (look(), DONE, DONE, DONE)
+    given = {"model": model, "tools": ToolRegistry([status]), **options}
+    return Driver(store, "w1", **given)
+
+
+@pytest.mark.parametrize("answer", [f"build={HALF}", "build=\0", LONG, None, 7, b"build=green"])
+def test_an_answer_that_cannot_be_kept_leaves_its_call_unknown(
+    store: StateStore, answer: object
+) -> None:
+    """The effect is accounted for and not repeated, and a note says why."""
+    effects = []
+
+    def act(arguments: object) -> object:
+        effects.append("build")
+        return answer
+
+    state = driven(store, act=act).run()
+
+    assert ("failed", "tool_error", 1) == (state.status, state.stop_reason, len(effects))
+    assert ["unknown"] == [call.status for call in state.calls]
+    (told,) = [one for one in store.trace.diagnostics if one.component == "tool:get_status"]
+    assert told.words.startswith("an answer that nobody can keep: ")
+
+
+@pytest.mark.parametrize("words", [HALF, "no\0route", LONG, "  "])
+@pytest.mark.parametrize("kind", [ToolFailure, OutcomeUnknown, OSError])
+def test_whatever_a_tool_raises_can_be_kept(
+    store: StateStore, kind: type[Exception], words: str
+) -> None:
+    """The run ends by its own rules."""
+    state = driven(store, act=ScriptedTool([kind(words)])).run()
+
+    assert state.status is RunStatus.FAILED
+    assert 1_100 > len(state.first_error.words)
+
+
+@pytest.mark.parametrize("words", [HALF, LONG, "\0"])
+@pytest.mark.parametrize(("privacy", "dropped"), [("open", 1), ("private", 0)])
+def test_words_that_cannot_be_kept_are_a_models_mistake_unless_they_are_not_kept(
+    store: StateStore, words: str, privacy: str, dropped: int
+) -> None:
+    """A private turn keeps none, so its calls count."""
+    said = Decision(words, look().calls)
+    driven(store, said, DONE, DONE, DONE, privacy=privacy).run()
+    notes = [one.component for one in store.trace.diagnostics]
+
+    assert (dropped, 1 - dropped) == (notes.count("model:planner"), store.load().step)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Decision("", (ToolCall(HALF, "get_status"),)),
+        Decision("", (ToolCall("c1", HALF),)),
+        Decision("", (ToolCall("c1", "get_status", (("release", HALF),)),)),
+        Decision("", (ToolCall("c1", "get_status", key=object()),)),
+        Decision("", (ToolCall("c1", "get_status", gated="no"),)),
+        Decision("", final="yes"),
+        None,
+        "look at the build",
+    ],
+)
+@pytest.mark.parametrize("privacy", ["open", "private"])
+def test_a_decision_that_cannot_be_kept_is_a_models_mistake(
+    store: StateStore, said: object, privacy: str
+) -> None:
+    """Its calls are dropped with a note; the next turn goes on."""
+    right = Decision("look", (ToolCall("c9", "get_status"),))
+    state = driven(store, said, right, DONE, privacy=privacy).run()
+
+    assert ("completed", 3, 1) == (state.status, state.turn.number, state.step)
+    assert "model:planner" == store.trace.diagnostics[0].component
+
+
+class Mute(Exception):
+    """An exception that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize("error", [ConnectionError("reset"), Mute(), OSError(HALF)])
+def test_a_models_session_that_raises_is_a_refusal_and_the_run_goes_on_from_there(
+    store: StateStore, error: Exception
+) -> None:
+    """Nothing was done; the same turn is asked again."""
+    driver = driven(store)
+    errors = [error]
+    model = driver._model
+
+    class Flaky(ScriptedModel):
+        def decide(self, context: object, *, turn: int) -> Decision:
+            if errors:
+                raise errors.pop()
+            return model.decide(context, turn=turn)
+
+    driver._model = Flaky([])
+    with pytest.raises(Malformed, match="no decision came: asked one in turn 1 of run-7"):
+        driver.run()
+
+    assert ("completed", 2) == (driver.run().status, store.load().turn.number)
+
+
+def broken_middleware(*, before: bool) -> object:
+    """Middleware that raises, before the tool or after it."""
+
+    def wrap(call: ToolCall, act: object) -> object:
+        def wrapped(arguments: object) -> str:
+            if before:
+                raise Mute
+            act(arguments)
+            raise Mute
+
+        return wrapped
+
+    return wrap
+
+
+@pytest.mark.parametrize(("before", "effects", "ended"), [(True, 0, "failed"), (False, 1, "unknown")])
+def test_middleware_that_raises_leaves_an_honest_outcome(
+    store: StateStore, before: bool, effects: int, ended: str
+) -> None:
+    """Not reached is a failure and tried again; answered is unknown and is not."""
+    status, ship = ScriptedTool(["build=green"]), Decision("", look().calls, True)
+    options = {"middleware": (broken_middleware(before=before),)}
+    driver = driven(store, ship, act=status, **options)
+    state = driver.run()
+
+    assert (effects, [ended]) == (status.calls, [call.status for call in state.calls])
+    assert ("failed", "tool_error") == (state.status, state.stop_reason)
+
+
+def test_a_release_that_raises_is_a_note() -> None:
+    """The run goes on; the trace says what is still held."""
+
+    def stuck() -> None:
+        raise OSError("device is busy")
+
+    class Holding(Driver):
+        def _open_turn(self, state: RunState) -> object:
+            turn = super()._open_turn(state)
+            turn.claim("slot", owner="w1", release=stuck)
+            return turn
+
+    run = StateStore(STATE)
+    driver = Holding(run, "w1", model=ScriptedModel([look(), DONE]), tools=driven(run)._tools)
+
+    assert "completed" == driver.run().status
+    words = [one.words for one in run.trace.diagnostics]
+    assert 2 == words.count("not released: OSError: device is busy")
+
+
+class Endless(ScriptedModel):
+    """A model that says the same for ever."""
+
+    def __init__(self, say: Callable[[int], Decision]) -> None:
+        super().__init__([])
+        self.say = say
+
+    def decide(self, context: object, *, turn: int) -> Decision:
+        """What it always says."""
+        return self.say(turn)
+
+
+@pytest.mark.parametrize("success", [(), ("build=green",)])
+@pytest.mark.parametrize(
+    "say",
+    [
+        lambda turn: DONE,
+        lambda turn: Decision("hm"),
+        lambda turn: Decision("", (ToolCall(f"c{turn}", "format_disk"),)),
+        lambda turn: Decision("", (ToolCall(f"c{turn}", "get_status"),)),
+        lambda turn: None,
+    ],
+)
+def test_no_run_goes_on_for_ever_without_a_budget(
+    success: tuple[str, ...], say: Callable[[int], Decision]
+) -> None:
+    """A thousand turns, then its budget counts as exhausted."""
+    run = StateStore(RunState("run-7", success=success))
+    tools = ToolRegistry([Tool("get_status", lambda arguments: "build=red")])
+    state = Driver(run, "w1", model=Endless(say), tools=tools).run()
+
+    assert ("failed", "budget_exhausted", 1_000) == (
+        state.status,
+        state.stop_reason,
+        state.turn.number,
+    )
+
+
+def test_requests_that_expire_at_once_end_with_the_budget() -> None:
+    """A clock that runs ahead of every approval is no endless recursion."""
+    clock = LogicalClock()
+    run = StateStore(RunState("run-7", success=("deploy=done",)))
+    ship = Endless(lambda turn: Decision("", (ToolCall(f"c{turn}", "deploy"),)))
+    tools = ToolRegistry([Tool("deploy", lambda arguments: "deploy=done", gated_by="rosa")])
+    driver = Driver(
+        run, "w1", model=ship, tools=tools, clock=lambda: clock.advance(1), patience=1, lease=10**9
+    )
+    state = driver.run()
+
+    assert ("failed", "budget_exhausted", 0) == (state.status, state.stop_reason, state.step)
+
+
+class Stubborn(StateStore):
+    """Says that it was written to, at whatever revision."""
+
+    def apply(self, proposal: StateProposal, *, context: object) -> RunState:
+        """Never the next state."""
+        raise RevisionConflict(proposal.kind, "another revision")
+
+
+class Idle(StateStore):
+    """Accepts everything and stays where it is."""
+
+    def apply(self, proposal: StateProposal, *, context: object) -> RunState:
+        """The state as it was."""
+        return self.load()
+
+
+@pytest.mark.parametrize("kind", [Stubborn, Idle])
+@pytest.mark.parametrize("status", ["queued", "running"])
+def test_a_store_that_never_moves_is_not_asked_for_ever(
+    kind: type[StateStore], status: str
+) -> None:
+    """A conflict without a newer revision is no reason to look again."""
+    run = kind(RunState("run-7", status=RunStatus(status), calls=DISPATCHED))
+
+    with pytest.raises(RevisionConflict):
+        driven(run).run()
+
+
+@pytest.mark.parametrize("kind", [Stubborn, Idle])
+def test_a_control_does_not_ask_such_a_store_for_ever(kind: type[StateStore]) -> None:
+    """It refuses, or says what the store says."""
+    control = ActiveRunControl(Runtime(kind(STATE)))
+    try:
+        state = control.cancel("ada", "not today")
+    except RevisionConflict:
+        state = None
+
+    assert state in (None, STATE)
+
+
+DISPATCHED = (ToolCall("c1", "get_status", status=CallStatus.DISPATCHED),)
+
+
+@pytest.mark.parametrize("error", [TimeoutError("no answer"), ToolFailure("no route"), None])
+def test_a_run_that_was_cancelled_while_a_tool_failed_stays_cancelled(
+    store: StateStore, error: Exception | None
+) -> None:
+    """However the tool ends, nothing is raised, and the call is told as unknown."""
+
+    def slow(arguments: object) -> str:
+        ActiveRunControl(Runtime(store)).cancel("ada", "wrong release")
+        if error is not None:
+            raise error
+        return f"build={HALF}"
+
+    state = driven(store, act=slow).run()
+
+    assert ("cancelled", ["unknown"]) == (state.status, [call.status for call in state.calls])
+
+
+def test_a_retry_of_a_tool_that_is_gone_fails() -> None:
+    """Another registry than that of the first attempt: it was not reached."""
+    failed = ToolCall("c1", "scan", status=CallStatus.DISPATCHED)
+    run = StateStore(RunState("run-7", success=("build=green",), budget=Budget(2, 2), calls=(failed,)))
+    runtime = Runtime(run)
+    runtime.accept_runtime(StateProposal("run_started", "", 0))
+    runtime.accept_runtime(StateProposal("turn_started", "open", 1))
+    runtime.accept_model_proposal(StateProposal("model_output_received", Decision(""), 2))
+    runtime.accept_tool_result("scan", StateProposal("tool_failed", "no route", 3), call_id="c1")
+    state = driven(run, DONE, DONE).run()
+
+    assert ("failed", 0) == (state.status, state.step)
+
+
+def test_a_request_has_an_id_that_no_call_has() -> None:
+    """A model that names its call like the request does not make two of one id."""
+    ship = Decision("", (ToolCall("c1", "deploy"), ToolCall("approve c1", "deploy")))
+    driver = drive([ship], [tool("deploy", "deploy=done", gated_by="rosa")])
+    waiting = driver.run()
+
+    assert ("c1", "approve c1", "approve c1'") == ActiveRunControl(driver.runtime).pending
+    assert "approve c1'" == waiting.requests[0].request_id
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked"),
+    [
+        ({"store": None}, "a driver's store"),
+        ({"store": StateStore}, "a driver's store"),
+        ({"name": ""}, "a driver's name"),
+        ({"name": "a:b"}, "a driver's name"),
+        ({"name": 7}, "a driver's name"),
+        ({"name": HALF}, "a driver's name"),
+        ({"model": None}, "a driver's model"),
+        ({"model": ScriptedModel}, "a driver's model"),
+        ({"tools": None}, "a driver's tools"),
+        ({"tools": [Tool("scan", lambda arguments: "scan=clean")]}, "a driver's tools"),
+        ({"builder": 2_000}, "a driver's builder"),
+        ({"clock": None}, "a driver's clock"),
+        ({"clock": 3}, "a driver's clock"),
+        ({"lease": None}, "a driver's lease"),
+        ({"lease": True}, "a driver's lease"),
+        ({"lease": 1.5}, "a driver's lease"),
+        ({"lease": 0}, "a driver's lease"),
+        ({"lease": -1}, "a driver's lease"),
+        ({"patience": 0}, "a driver's patience"),
+        ({"patience": False}, "a driver's patience"),
+        ({"patience": "9"}, "a driver's patience"),
+        ({"privacy": "Private"}, "a driver's privacy"),
+        ({"privacy": None}, "a driver's privacy"),
+        ({"profile": "dry"}, "a driver's profile"),
+        ({"profile": {"tone": 7}}, "a driver's profile"),
+        ({"middleware": None}, "a driver's middleware"),
+        ({"middleware": [list]}, "a driver's middleware"),
+        ({"middleware": (None,)}, "a driver's middleware"),
+    ],
+)
+def test_a_driver_is_made_of_what_it_needs(fields: dict[str, object], asked: str) -> None:
+    """Each slip is told when the driver is made: what was asked, found, and a hint."""
+    given = {"store": StateStore(STATE), "name": "w1", "model": ScriptedModel([DONE])}
+    given |= {"tools": ToolRegistry([]), **fields}
+    store, name = given.pop("store"), given.pop("name")
+    with pytest.raises(Malformed) as caught:
+        Driver(store, name, **given)
+
+    assert asked in caught.value.asked
+    assert f"hint: give {asked} as asked" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["", "a:b", None, 7])
+def test_a_model_has_a_name_that_a_door_would_take(name: object) -> None:
+    """Otherwise its first words would be refused, in a run that was begun."""
+    model = ScriptedModel([DONE])
+    model.name = name
+    with pytest.raises(Malformed, match="a model's name"):
+        driven(StateStore(STATE), model=model)
+
+
+@pytest.mark.parametrize("tick", [None, True, 1.5, -1, "3"])
+def test_a_clock_gives_whole_ticks(tick: object) -> None:
+    """The run is not begun by a clock that stands for nothing."""
+    with pytest.raises(Malformed, match="a tick of the clock"):
+        driven(StateStore(STATE), clock=lambda: tick).run()
+
+
+def test_a_clock_that_raises_is_a_refusal() -> None:
+    """With what it raised in words."""
+    with pytest.raises(Malformed, match="ZeroDivisionError"):
+        driven(StateStore(STATE), clock=lambda: 1 // 0).run()
+
+
+def test_a_run_without_a_budget_noun_is_refused() -> None:
+    """None in its place is no budget at all."""
+    with pytest.raises(Malformed, match="a run's budget"):
+        driven(StateStore(RunState("run-7", budget=None))).run()
+
+
+@pytest.mark.parametrize("words", [HALF, "\0", LONG, None, 7])
+def test_words_of_users_and_drivers_can_be_kept(store: StateStore, words: object) -> None:
+    """The same refusal in memory and on disk, before anything is written."""
+    control = ActiveRunControl(Runtime(store))
+    attempts = [
+        lambda: control.cancel("ada", words),
+        lambda: driven(store).cancel(words),
+        lambda: control.answer("rosa", "approval_granted", Answer(words, "run-7")),
+        lambda: control.answer("rosa", "approval_granted", Answer("a1", "run-7", digest=[words])),
+        lambda: control.answer("rosa", "approval_granted", words),
+    ]
+    for attempt in attempts:
+        with pytest.raises(Malformed):
+            attempt()
+
+    assert 0 == len(store.trace)
+
+
+@pytest.mark.parametrize("name", [HALF, "", "a:b", None])
+def test_a_strange_name_is_a_refusal(store: StateStore, name: object) -> None:
+    """Of a user and of an approver."""
+    control = ActiveRunControl(Runtime(store))
+    with pytest.raises(Refusal):
+        control.cancel(name, "not today")
+    with pytest.raises(Refusal):
+        control.answer(name, "approval_granted", Answer("a1", "run-7"))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: ActiveRunControl(None),
+        lambda: ActiveRunControl(StateStore(STATE)),
+        lambda: LogicalClock(None),
+        lambda: LogicalClock(-1),
+        lambda: LogicalClock(1.5),
+        lambda: LogicalClock().advance(True),
+        lambda: LogicalClock().advance("2"),
+        lambda: ScriptedModel(None),
+        lambda: ScriptedModel("done"),
+        lambda: ScriptedModel(["done"]),
+        lambda: ScriptedModel([], name=""),
+        lambda: ScriptedModel([], name="a:b"),
+        lambda: ScriptedModel([DONE]).decide(None, turn="1"),
+        lambda: ScriptedTool(None),
+        lambda: ScriptedTool("build=green"),
+        lambda: ScriptedTool([]),
+        lambda: ScriptedTool([None]),
+        lambda: ScriptedTool([TimeoutError]),
+        lambda: ScriptedTool(["build=green"], on_call=None),
+        lambda: ScriptedApprover("", {}),
+        lambda: ScriptedApprover("a:b", {}),
+        lambda: ScriptedApprover("rosa", None),
+        lambda: ScriptedApprover("rosa", "yes"),
+        lambda: ScriptedApprover("rosa", {"deploy()?": "Yes"}),
+        lambda: ScriptedApprover("rosa", {"deploy()?": True}),
+    ],
+)
+def test_a_script_of_the_wrong_kind_is_told_when_it_is_made(build: Callable[[], object]) -> None:
+    """Not in the middle of a run."""
+    with pytest.raises(Malformed):
+        build()

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from runstate_lab.errors import CallUnknown
 from runstate_lab.model import (
     Approval,
     Budget,
@@ -17,7 +18,7 @@ from runstate_lab.model import (
     ToolCall,
     TurnState,
 )
-from runstate_lab.settle import settle
+from runstate_lab.settle import TURNS_WITHOUT_BUDGET, free_id, next_attempt, settle
 
 GREEN = Fact("build", "green", "tool:get_status", "tool_executor", "c0", 3)
 STATE = RunState(
@@ -68,3 +69,34 @@ def test_a_retry_names_its_call() -> None:
     state = replace(STATE, calls=(FAILED,), budget=TWO)
 
     assert "c1" == settle(state, final=False).call_id
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(999, "continue: the model has more to say"), (1_000, "fail: budget_exhausted")],
+)
+def test_a_run_without_a_budget_of_turns_ends_too(number: int, expected: str) -> None:
+    """Nobody gets an endless run by leaving the budget out."""
+    state = replace(STATE, turn=TurnState(number, "decided"))
+
+    assert 1_000 == TURNS_WITHOUT_BUDGET
+    assert expected == str(settle(state, final=False))
+
+
+def test_an_id_is_free_of_calls_and_requests_open_and_past() -> None:
+    """What is pending is named by its ids, so no two share one."""
+    state = replace(
+        STATE,
+        calls=(ToolCall("a", "scan"),),
+        requests=(Callback("a'", "ci"),),
+        settled=("a''",),
+        answered=("a'''",),
+    )
+
+    assert "a''''" == free_id(state, "a")
+
+
+def test_the_next_attempt_of_a_call_that_is_not_there_is_refused() -> None:
+    """There is nothing to try again."""
+    with pytest.raises(CallUnknown):
+        next_attempt(STATE, "c9")

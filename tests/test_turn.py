@@ -71,3 +71,60 @@ def test_a_privacy_mode_is_one_of_two(mode: object) -> None:
     """A typing error must not open what should be private."""
     with pytest.raises(Malformed):
         turn(privacy=mode)
+
+
+def test_letting_go_tells_what_stays_and_raises_nothing() -> None:
+    """The rest is released all the same."""
+    released = []
+
+    def stuck() -> None:
+        raise OSError("device is busy")
+
+    made = turn()
+    made.claim("a", owner="x", release=lambda: released.append("a"))
+    made.claim("b", owner="x", release=stuck)
+
+    assert ("not released: OSError: device is busy",) == made.let_go()
+    assert (["a"], ()) == (released, made.held)
+
+
+def test_nothing_is_claimed_in_a_turn_that_has_ended() -> None:
+    """A release that claims anew would otherwise be released for ever."""
+    made = turn()
+
+    def again() -> None:
+        made.claim("slot", owner="x", release=again)
+
+    made.claim("slot", owner="x", release=again)
+    with pytest.raises(Malformed, match="disposed of"):
+        made.dispose()
+
+    assert () == made.held
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"provider": ""},
+        {"provider": None},
+        {"profile": None},
+        {"profile": {"tone": 7}},
+        {"profile": {"": "dry"}},
+        {"profile": [("tone", "dry")]},
+        {"tools": "scan"},
+        {"scope": ""},
+    ],
+)
+def test_a_turn_is_made_of_names_and_texts(fields: dict[str, object]) -> None:
+    """Anything else is refused when the turn is opened."""
+    with pytest.raises(Malformed, match="a turn's"):
+        turn(**fields)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"name": ""}, {"name": 7}, {"owner": ""}, {"release": None}, {"release": "slot"}]
+)
+def test_a_claim_names_its_owner_and_its_release(fields: dict[str, object]) -> None:
+    """What could not be released is not claimed."""
+    with pytest.raises(Malformed, match="a claim's"):
+        turn().claim(**{"name": "slot", "owner": "x", "release": list, **fields})
