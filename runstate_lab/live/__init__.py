@@ -6,6 +6,7 @@
     RealRace()      processes that really write to one file; no number is stored
     NodeBoard()     workers take the nodes of a graph; claims, leases, fencing
     ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
+    CrashLab()      kill run-7 at any moment, recover, let another go on
 
 Every control of a widget `w` is also a plain call, and gives the sentence that
 the widget says. `w.sentence()` says what is shown, `w.table()` holds it,
@@ -21,6 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runstate_lab.live.crashlab import CrashLab
     from runstate_lab.live.desk import ApprovalDesk
     from runstate_lab.live.nodeboard import NodeBoard
     from runstate_lab.live.realrace import RealRace
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from runstate_lab.live.widget import Scheduler
 
 LATER = {
+    "crashlab": "CrashLab",
     "desk": "ApprovalDesk",
     "nodeboard": "NodeBoard",
     "realrace": "RealRace",
@@ -38,7 +41,7 @@ LATER = {
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:

@@ -211,7 +211,9 @@ class ApprovalDesk(Live):
             return deskgraph.steps(desks, presses)
         except Exception as fault:  # a learner's own store may raise anything while run-7 begins
             found = f"{type(fault).__name__}: {fault}"
-            raise Askew(f"a desk on {name}", found, "give a store that run-7 can begin on") from fault
+            raise Askew(
+                f"a desk on {name}", found, "give a store that run-7 can begin on"
+            ) from fault
 
     def _heard(self, widget: object, content: dict[str, str], buffers: object) -> None:
         self.attempt(lambda: self._follow(content))
@@ -260,5 +262,3 @@ def _captioned(caption: str, heads: tuple[str, ...], rows: list[list[str]]) -> A
     from runstate_lab.show.frames import captioned
 
     return captioned(caption, heads, rows)
-
-

@@ -222,9 +222,5 @@ def opening() -> Plain:
         "end_heads": list(END_HEADS),
         "card_heads": list(CARD_HEADS),
         "groups": [[title, list(names)] for title, names in GROUPS.items()],
-        "controls": {
-            name: {"label": one.label, "key": one.key} for name, one in CONTROLS.items()
-        },
+        "controls": {name: {"label": one.label, "key": one.key} for name, one in CONTROLS.items()},
     }
-
-

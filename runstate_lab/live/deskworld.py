@@ -218,7 +218,7 @@ class World:
     def _expire(self, press: Press) -> tuple[bool, str]:
         card = self.card
         self._write("approval_expired", card.request_id)
-        return True, f"accepted; {card.request_id} has expired, {card.call_id} is not executed"
+        return (True, f"accepted; {card.request_id} has expired, {card.call_id} is not executed")
 
     def _result(self, press: Press) -> tuple[bool, str]:
         proposal = StateProposal("tool_result_recorded", "scan=clean", self.state.revision)
@@ -257,7 +257,9 @@ class World:
         about = {"call_id": call.call_id, "digest": call.digest, "seen_revision": state.revision}
         until = self.clock() + PATIENCE
         name, question = f"approve {call.call_id}", self.card.question
-        self._write("approval_requested", Approval(name, question, "rosa", **about, expires_at=until))
+        self._write(
+            "approval_requested", Approval(name, question, "rosa", **about, expires_at=until)
+        )
         return True, f"accepted; rosa is shown {name}, open until tick {until}"
 
     def _write(self, kind: str, value: str | ToolCall | Approval) -> RunState:
