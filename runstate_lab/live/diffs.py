@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import SequenceMatcher
 
 from runstate_lab.live.faults import Askew
@@ -40,7 +40,7 @@ NAMED_BY = {
 }
 FIELDS = tuple(one.name for one in fields(RunState))
 FEW = 6
-USUAL = "as usual"
+NOTHING = "none"
 SET, ADDED, REMOVED, CHANGED = "set", "added", "removed", "changed"
 
 
@@ -140,27 +140,24 @@ def names(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def parts(value: object) -> Parts:
-    """All that a value says, as names and texts; what is as usual is left out.
+    """All that a value says, as names and texts; what it does not say is left out.
 
-    >>> parts(ToolCall("c1", "deploy", (("release", "7"),)))
-    (('call_id', 'c1'), ('tool', 'deploy'), ('arguments', 'release=7'))
+    >>> parts(FirstError("attempt", "c1", "", 5))
+    (('level', 'attempt'), ('name', 'c1'), ('revision', '5'))
     >>> parts(None)
     (('', 'none'),)
     """
     if not is_dataclass(value):
         return (("", _plain(value)),)
-    return tuple(
-        (one.name, _plain(getattr(value, one.name)))
-        for one in fields(value)
-        if one.default is MISSING or getattr(value, one.name) != one.default
-    )
+    said = ((one.name, _plain(getattr(value, one.name), "")) for one in fields(value))
+    return tuple((name, words) for name, words in said if words)
 
 
 def contrast(old: object, new: object) -> str:
     """The parts in which two values differ, old and new.
 
     >>> contrast(ToolCall("c1", "deploy"), ToolCall("c1", "deploy", attempt=2))
-    'attempt as usual → 2'
+    'attempt 1 → 2'
     >>> contrast(None, Lease("w1", 1, 10))
     'none → w1, reign 1 until tick 10'
     """
@@ -168,7 +165,7 @@ def contrast(old: object, new: object) -> str:
     if "" in was or "" in now:
         return f"{short(old)} → {short(new)}"
     told = [
-        f"{name} {was.get(name, USUAL)} → {now.get(name, USUAL)}"
+        f"{name} {was.get(name, NOTHING)} → {now.get(name, NOTHING)}"
         for name in dict.fromkeys((*was, *now))
         if was.get(name) != now.get(name)
     ]

@@ -17,15 +17,15 @@ from runstate_lab.live.replays import Frame
 
 @dataclass(frozen=True)
 class Sieve:
-    """What is left out: some sources, all but the refused, idle steps, what lacks a text.
+    """What is left out: some sources, all but the rejected, idle steps, what lacks a text.
 
-    >>> Sieve(refused_only=True).words
-    'refused steps only'
+    >>> Sieve(rejected=True).words
+    'rejected steps only'
     """
 
     hidden: Collection[str] = ()
-    refused_only: bool = False
-    fold_idle: bool = False
+    rejected: bool = False
+    folds: bool = False
     search: str = ""
 
     def keeps(self, frame: Frame) -> bool:
@@ -34,9 +34,9 @@ class Sieve:
             return True
         return not (
             frame.source in self.hidden
-            or (self.refused_only and not frame.refused)
-            or (self.fold_idle and frame.idle)
-            or (self.search.casefold() not in frame.said.casefold())
+            or (self.rejected and not frame.refused)
+            or (self.folds and frame.idle)
+            or (self.search.lower() not in frame.said.lower())
         )
 
     @property
@@ -44,8 +44,8 @@ class Sieve:
         """What the sieve does, in words; nothing when everything is shown."""
         told = [
             f"without {', '.join(self.hidden)}" if self.hidden else "",
-            "refused steps only" if self.refused_only else "",
-            "steps that changed nothing are folded" if self.fold_idle else "",
+            "rejected steps only" if self.rejected else "",
+            "steps that changed nothing are folded" if self.folds else "",
             f"with the text {self.search!r}" if self.search else "",
         ]
         return ", ".join(filter(None, told))

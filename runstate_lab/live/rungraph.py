@@ -53,8 +53,10 @@ class Pool:
         return self._numbers[key]
 
 
-def run_graph(frames: Sequence[Frame], contexts: Sequence[Context]) -> dict[str, Any]:
-    """All that the browser needs about a run and the contexts of its steps."""
+def run_graph(
+    frames: Sequence[Frame], contexts: Sequence[Context], reader: str = ""
+) -> dict[str, Any]:
+    """All that the browser needs about a run; `reader` says what the contexts are for."""
     where = timeline.layout(frames)
     words, columns, values = Pool(), Pool(), Pool()
     steps = [_step(frame, words, columns, where) for frame in frames]
@@ -62,6 +64,7 @@ def run_graph(frames: Sequence[Frame], contexts: Sequence[Context]) -> dict[str,
     return {
         "run": frames[0].after.run_id,
         "begins": beginning(frames),
+        "reader": reader,
         "sources": list(
             dict.fromkeys(frame.source for frame in frames if frame.source)
         ),
@@ -162,7 +165,7 @@ def _shown(contexts: Sequence[Context]) -> dict[str, Any]:
         lines.number(line)
     of_step = []
     for context in contexts:
-        out = [left.number([one.what, one.why]) for one in context.left_out]
+        out = _ranges([left.number([one.what, one.why]) for one in context.left_out])
         ranges = _ranges([lines.number(line) for line in context.lines])
         of_step.append(kinds.number([ranges, out]))
     return {

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 import traitlets
 
 from runstate_lab.context import Context, ContextBuilder
+from runstate_lab.errors import Malformed
 from runstate_lab.live import timeline
 from runstate_lab.live.diffs import Change, diff
-from runstate_lab.live.folding import Row, Sieve, place, rows, window
-from runstate_lab.live.lens import Provenance, provenance
 from runstate_lab.live.exports import standalone
 from runstate_lab.live.faults import Askew
+from runstate_lab.live.folding import Row, Sieve, place, rows, window
+from runstate_lab.live.lens import Provenance, provenance
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still, svg
 from runstate_lab.live.replays import Frame, beginning, frames_of
@@ -68,8 +69,8 @@ class RunView(Live):
         "since",
         "picked",
         "hidden",
-        "refused_only",
-        "fold_idle",
+        "rejected",
+        "folds",
         "words",
         "opened",
     )
@@ -77,8 +78,8 @@ class RunView(Live):
     since = traitlets.Int(PREVIOUS).tag(sync=True)
     picked = traitlets.Unicode("status").tag(sync=True)
     hidden = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    refused_only = traitlets.Bool(False).tag(sync=True)
-    fold_idle = traitlets.Bool(False).tag(sync=True)
+    rejected = traitlets.Bool(False).tag(sync=True)
+    folds = traitlets.Bool(False).tag(sync=True)
     words = traitlets.Unicode("").tag(sync=True)
     opened = traitlets.List(traitlets.Int()).tag(sync=True)
     rereads = traitlets.Bool(False).tag(sync=True)
@@ -97,12 +98,14 @@ class RunView(Live):
             found = "neither" if store is None else "both"
             raise Askew("a store or frames to look at", found, "give one of the two")
         self._store, self._privacy = store, privacy
-        self._builder = ContextBuilder(budget=budget, private_keys=private_keys)
-        self.frames = tuple(frames) if store is None else frames_of(store)
-        self._contexts = contexts_of(self.frames, self._builder, privacy)
-        super().__init__(
-            run_graph(self.frames, self._contexts), rereads=store is not None
-        )
+        self._reader = f"{privacy}, budget {budget} characters"
+        self.frames = _in_order(frames) if store is None else frames_of(store)
+        try:
+            self._builder = ContextBuilder(budget=budget, private_keys=private_keys)
+            self._contexts = contexts_of(self.frames, self._builder, privacy)
+        except Malformed as wrong:
+            raise Askew(wrong.asked, wrong.found, "see ContextBuilder") from wrong
+        super().__init__(self._graph(), rereads=store is not None)
         self.go(len(self.frames) - 1 if at is None else at)
         self.on_msg(self._heard)
 
@@ -136,11 +139,11 @@ class RunView(Live):
         return self.go(len(self.frames) - 1)
 
     def reset(self) -> str:
-        """What is said at the newest step, with everything shown again."""
-        self.since, self.picked, self.at = PREVIOUS, "status", len(self.frames) - 1
+        """What is said at the start, with everything shown again."""
+        self.since, self.picked, self.at = PREVIOUS, "status", 0
         self.hidden, self.opened, self.words = [], [], ""
-        self.refused_only = self.fold_idle = False
-        return self.frames[self.at].said
+        self.rejected = self.folds = False
+        return self.frames[0].said
 
     def said(self) -> str:
         """The step shown, in one sentence."""
@@ -194,13 +197,13 @@ class RunView(Live):
                 )
         return self._sift(hidden=list(sources))
 
-    def only_refused(self, on: bool = True) -> str:
-        """How many steps are left when only the refused ones are shown."""
-        return self._sift(refused_only=on)
+    def only_rejected(self, on: bool = True) -> str:
+        """How many steps are left when only the rejected ones are shown."""
+        return self._sift(rejected=on)
 
     def fold(self, on: bool = True) -> str:
         """How many steps are left when those that changed nothing are folded."""
-        return self._sift(fold_idle=on)
+        return self._sift(folds=on)
 
     def search(self, words: str) -> str:
         """How many steps have a text in their sentence; the empty one shows all."""
@@ -235,7 +238,7 @@ class RunView(Live):
         newest = self.at == len(self.frames) - 1
         self.frames = frames_of(self._store)
         self._contexts = contexts_of(self.frames, self._builder, self._privacy)
-        self._known = run_graph(self.frames, self._contexts)
+        self._known = self._graph()
         at = len(self.frames) - 1 if newest else min(self.at, len(self.frames) - 1)
         with self.hold_sync():
             self.graph, self.at = self._known, at
@@ -285,9 +288,12 @@ class RunView(Live):
         groups, size = self._drawn(COLUMNS)
         return still(groups, size, self.sentence())
 
+    def _graph(self) -> dict[str, Any]:
+        return run_graph(self.frames, self._contexts, self._reader)
+
     @property
     def _sieve(self) -> Sieve:
-        return Sieve(tuple(self.hidden), self.refused_only, self.fold_idle, self.words)
+        return Sieve(tuple(self.hidden), self.rejected, self.folds, self.words)
 
     def _steps(self) -> list[Row]:
         return [row for row in self.rows() if not row.folded]
@@ -320,3 +326,12 @@ class RunView(Live):
         if content.get("refresh"):
             self.attempt(self.refresh)
             self.send({"refreshed": True})
+
+
+def _in_order(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    numbers = [frame.number for frame in frames]
+    if numbers != list(range(len(frames))):
+        raise Askew(
+            "frames in order", f"the numbers {numbers[:6]}", "number them 0, 1, 2, ..."
+        )
+    return tuple(frames)

@@ -18,9 +18,9 @@ from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, pa
 from runstate_lab.live.replays import Frame
 
 LEFT, COLUMN, WIDE = 150, 84, 4_000
-FIRST, APART, MOST = 26, 34, 7
+FIRST, APART, MOST = 22, 29, 7
 OTHERS = "others"
-HELD, OPEN = 60, 104
+HELD, OPEN = 54, 100
 LONGEST = 19
 SHEET: Mark = ("style", {}, (FRONT / "runmarks.css").read_text("utf-8"))
 # What stands for the two numbers of a column in the marks that columns share.
@@ -37,7 +37,7 @@ class Layout:
     @property
     def height(self) -> int:
         """How high the picture is."""
-        return self.store + 72
+        return self.store + 70
 
     def lane(self, source: str) -> int:
         """Where the lane of a source is; a rare one shares the last."""
@@ -49,7 +49,7 @@ def layout(frames: Sequence[Frame]) -> Layout:
     """The lanes of a run, in the order in which the sources appear.
 
     >>> layout(())
-    Layout(lanes=(), store=60)
+    Layout(lanes=(), store=54)
     """
     often = Counter(frame.source for frame in frames if frame.source)
     lanes = tuple(often)
@@ -117,7 +117,7 @@ def folded(where: Layout, x: float, many: str) -> Marks:
     """The marks of several steps in one column."""
     top, y = FIRST - 14, where.store
     return (
-        box(x - 26, top, 52, y - top + 16, "folded", corner=8),
+        box(x - 37, top, 74, y - top + 16, "folded", corner=8),
         text(x, (top + y) / 2 - 2, many, "label"),
         text(x, (top + y) / 2 + 14, "folded", "soft"),
     )
@@ -135,7 +135,7 @@ def drawn(
         if number == current:
             groups.insert(0, ("rs-shade", (shade(where, x),)))
         if row.folded:
-            groups.append(("rs-fold", folded(where, x, f"{row.last - row.first + 1}")))
+            groups.append(("rs-fold", folded(where, x, str(row).rpartition(" ")[0])))
         else:
             frame = frames[row.first]
             words = {"step": str(frame.number), "revision": str(frame.after.revision)}

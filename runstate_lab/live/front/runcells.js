@@ -61,7 +61,7 @@ function contrast([oldShort, old], [newShort, now]) {
   const was = new Map(old), is = new Map(now);
   if (was.has("") || is.has("")) return [["", oldShort, newShort]];
   return [...new Set([...was.keys(), ...is.keys()])].filter((name) => was.get(name) !== is.get(name))
-    .map((name) => [name, was.get(name) ?? "as usual", is.get(name) ?? "as usual"]);
+    .map((name) => [name, was.get(name) ?? "none", is.get(name) ?? "none"]);
 }
 
 function differences(run, from, to) {
@@ -106,9 +106,9 @@ function fromTheStart(name, value, own) {
 }
 
 // The rows shown: a step each, or several steps that are folded.
-function siftRows(run, { hidden, refusedOnly, foldIdle, words, opened }) {
-  const wanted = words.toLocaleLowerCase(), out = new Set(hidden), open = new Set(opened), rows = [];
-  const keeps = (step) => !step.number || !(out.has(step.source) || (refusedOnly && !step.code) || (foldIdle && step.idle) || (wanted && !saidAt(run, step.number).toLocaleLowerCase().includes(wanted)));
+function siftRows(run, { hidden, rejected, folds, words, opened }) {
+  const wanted = words.toLowerCase(), out = new Set(hidden), open = new Set(opened), rows = [];
+  const keeps = (step) => !step.number || !(out.has(step.source) || (rejected && !step.code) || (folds && step.idle) || (wanted && !saidAt(run, step.number).toLowerCase().includes(wanted)));
   for (let first = 0; first <= run.newest; ) {
     const shown = keeps(run.steps[first]);
     let last = first;
@@ -133,7 +133,13 @@ function foldWords({ first, last, opened }) {
 }
 
 function contextAt({ graph }, at) {
-  const [ranges, out] = graph.contexts[graph.shown[at]], lines = [];
-  for (let index = 0; index < ranges.length; index += 2) lines.push(...graph.lines.slice(ranges[index], ranges[index] + ranges[index + 1]));
-  return { lines, left: out.map((place) => graph.left[place]) };
+  const [lines, out] = graph.contexts[graph.shown[at]];
+  return { lines: stretched(graph.lines, lines), left: stretched(graph.left, out) };
+}
+
+// What stands in stretches of a list: first and length of each.
+function stretched(list, ranges) {
+  const found = [];
+  for (let index = 0; index < ranges.length; index += 2) found.push(...list.slice(ranges[index], ranges[index] + ranges[index + 1]));
+  return found;
 }

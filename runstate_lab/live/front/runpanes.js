@@ -90,7 +90,7 @@ function centre(frame, row) {
 function stepRow(run, number, current, go) {
   const step = run.steps[number];
   const button = element("button", { type: "button", class: "rs-number", "data-key": current ? "row:current" : `row:${number}`, "aria-label": `Go to step ${number}`, tabindex: current ? "0" : "-1" }, String(number));
-  const offered = step.source ? [element("span", { class: "rs-kind-word" }, step.kind), step.value ? ` ${step.value}` : "", element("span", { class: "rs-by" }, step.source)] : ["the start"];
+  const offered = step.source ? [element("span", { class: "rs-kind-word" }, step.kind), step.value ? ` ${step.value}` : "", element("span", { class: "rs-by" }, step.expected < 0 ? step.source : `${step.source}, made from ${step.expected}`)] : ["the start"];
   const answer = step.code ? element("td", { class: "rs-no" }, "refused", element("span", { class: "rs-by" }, step.code)) : element("td", { class: "rs-yes" }, step.expected < 0 && number ? "" : `revision ${step.revision}`, step.remark ? element("span", { class: "rs-by" }, step.remark) : "");
   const row = element("tr", { class: current ? "rs-now" : null, "aria-current": current ? "step" : null, "data-row": number }, element("th", { scope: "row" }, button), element("td", {}, ...offered), answer);
   on(row, "click", () => go(number));
@@ -122,7 +122,7 @@ function paintRunContext(view, { run, at }) {
   if (cut) { list.append(element("li", { class: "rs-more" }, `… ${cut} lines more, not drawn here …`)); lines.slice(8 + cut).forEach((line) => list.append(contextLine(line, before))); }
   const out = element("div", { class: "rs-left" }, element("p", { class: "rs-group-name" }, "Left out"), ...(left.length ? left.slice(-PAGE).map(([what, why]) => element("p", {}, what, element("span", { class: "rs-why-word" }, ` ${why}`))) : [element("p", { class: "rs-soft-note" }, "nothing")]));
   view.context.body.replaceChildren(list, out);
-  view.context.note.textContent = "what a model may read";
+  view.context.note.textContent = run.graph.reader;
 }
 
 function contextLine(line, before) {
@@ -132,7 +132,7 @@ function contextLine(line, before) {
 
 function paintRunOwner(view, { run, at, picked, go }) {
   const owner = ownerOf(run, picked, at);
-  const rows = owner.rows.flatMap(([name, words]) => [element("dt", {}, name), element("dd", {}, words)]);
+  const rows = owner.rows.map(([name, words]) => element("div", {}, element("dt", {}, name), element("dd", {}, words)));
   const jump = owner.step ? element("button", { type: "button", class: "rs-turn", "data-key": "jump" }, `Go to step ${owner.step}`) : null;
   if (jump) on(jump, "click", () => go(owner.step));
   view.owner.body.replaceChildren(...[element("p", { class: "rs-owner" }, owner.sentence), element("dl", { class: "rs-facts-of" }, ...rows), owner.step === at ? null : jump].filter(Boolean));

@@ -1,5 +1,5 @@
 // Look at a run: a picture, a slider, three panes. Every step came from Python at once; nothing is run here.
-const RUN_MOVES = ["at", "since", "picked", "hidden", "refused_only", "fold_idle", "words", "opened"];
+const RUN_MOVES = ["at", "since", "picked", "hidden", "rejected", "folds", "words", "opened"];
 
 function render({ model, el }) {
   const root = openRoot(el, "Look at a run");
@@ -16,10 +16,7 @@ function render({ model, el }) {
   };
   const repaint = () => { if (view.run) paintRun(model, root, view); };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, RUN_MOVES, repaint)];
-  const room = new ResizeObserver(([{ contentRect }]) => {
-    if (!view.run || Math.abs((view.width ?? 0) - contentRect.width) < 2) return;
-    repaint();
-  });
+  const room = new ResizeObserver(() => { if (view.run && Math.abs((view.width ?? 0) - view.picture.clientWidth) > 1) repaint(); });
   build();
   room.observe(root);
   return () => { quiet.forEach((stop) => stop()); room.disconnect(); };
@@ -46,7 +43,7 @@ function runParts(model, stage, view) {
     move(model, view, model.get("at") + by);
   });
   const begins = run.graph.begins ? element("p", { class: "rs-begins" }, run.graph.begins) : null;
-  return [faultPlace(model), element("div", { class: "rs-run-head" }, view.title, refreshPart(model)), begins, view.picture, view.scrub.bar, view.live, view.filter.part,
+  return [faultPlace(model), element("div", { class: "rs-run-head" }, view.title, refreshPart(model)), begins, view.filter.part, view.picture, view.scrub.bar, view.live,
     element("div", { class: "rs-panes" }, view.state.part, view.trace.part, view.context.part),
     element("div", { class: "rs-panes rs-below" }, view.owner.part, view.changes.part),
     exportBar(stage, "run", { table: () => wholeRunTable(view) })].filter(Boolean);
@@ -94,7 +91,7 @@ function paintRun(model, root, view) {
 }
 
 function siftedRows(model, view) {
-  const sieve = { hidden: model.get("hidden"), refusedOnly: model.get("refused_only"), foldIdle: model.get("fold_idle"), words: model.get("words"), opened: model.get("opened") };
+  const sieve = { hidden: model.get("hidden"), rejected: model.get("rejected"), folds: model.get("folds"), words: model.get("words"), opened: model.get("opened") };
   const asked = JSON.stringify(sieve);
   if (view.sieved?.run === view.run && view.sieved.asked === asked) return view.sieved.rows;
   const rows = siftRows(view.run, sieve);
@@ -103,9 +100,9 @@ function siftedRows(model, view) {
 }
 
 function changesPane(model, view) {
-  const input = element("input", { type: "text", inputmode: "numeric", size: "5", id: freshId("since"), autocomplete: "off" });
+  const input = element("input", { type: "text", inputmode: "numeric", size: "4", id: freshId("since"), autocomplete: "off" });
   const why = element("span", { class: "rs-why", role: "status", id: freshId("why") });
-  const here = element("button", { type: "button" }, "Compare from here"), previous = element("button", { type: "button" }, "With the previous step"), note = element("span", { class: "rs-why", id: freshId("why") });
+  const here = element("button", { type: "button" }, "Compare from here"), previous = element("button", { type: "button" }, "Previous step"), note = element("span", { class: "rs-why", id: freshId("why") });
   const form = element("form", { class: "rs-since" }, element("label", { for: input.id }, "Compare with step"), input, here, previous, note, why);
   input.setAttribute("aria-describedby", why.id);
   on(form, "submit", (happening) => {
@@ -132,14 +129,14 @@ function changesPane(model, view) {
 function filterPart(model, view) {
   const search = element("input", { type: "text", size: "18", id: freshId("search"), autocomplete: "off", spellcheck: "false" });
   on(search, "input", () => store(model, { words: search.value, opened: [] }));
-  const refused = checkbox("refused only", () => store(model, { refused_only: refused.input.checked, opened: [] }));
-  const idle = checkbox("fold steps that changed nothing", () => store(model, { fold_idle: idle.input.checked, opened: [] }));
+  const refused = checkbox("rejected only", () => store(model, { rejected: refused.input.checked, opened: [] }));
+  const idle = checkbox("fold steps that changed nothing", () => store(model, { folds: idle.input.checked, opened: [] }));
   const sources = view.run.graph.sources.map((source) => {
     const one = checkbox(source, () => store(model, { hidden: one.input.checked ? model.get("hidden").filter((name) => name !== source) : [...model.get("hidden"), source], opened: [] }));
     return { source, ...one };
   });
   const all = element("button", { type: "button" }, "Show everything"), note = element("span", { class: "rs-why", id: freshId("why") });
-  on(all, "click", () => { if (!isOff(all)) store(model, { hidden: [], refused_only: false, fold_idle: false, words: "", opened: [] }); });
+  on(all, "click", () => { if (!isOff(all)) store(model, { hidden: [], rejected: false, folds: false, words: "", opened: [] }); });
   const now = element("span", { class: "rs-soft-note", role: "status" });
   const part = element("details", { class: "rs-filter" }, element("summary", {}, "Filter and fold ", now),
     element("div", { class: "rs-bar" }, element("span", { class: "rs-search" }, element("label", { for: search.id }, "Search"), search), element("div", { class: "rs-choice" }, refused.part, idle.part)),
@@ -147,11 +144,11 @@ function filterPart(model, view) {
   const show = () => {
     const hidden = model.get("hidden"), shown = view.rows.filter((row) => !row.folded && row.first).length;
     if (search.value !== model.get("words")) search.value = model.get("words");
-    refused.input.checked = model.get("refused_only");
-    idle.input.checked = model.get("fold_idle");
+    refused.input.checked = model.get("rejected");
+    idle.input.checked = model.get("folds");
     for (const { source, input } of sources) input.checked = !hidden.includes(source);
     now.textContent = `${shown} of ${view.run.newest} steps shown`;
-    const open = !hidden.length && !model.get("refused_only") && !model.get("fold_idle") && !model.get("words");
+    const open = !hidden.length && !model.get("rejected") && !model.get("folds") && !model.get("words");
     switchControl(all, note, open ? "nothing is hidden" : "");
   };
   return { part, show };
