@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from types import FrameType
@@ -327,6 +328,25 @@ def test_an_approved_node_is_done_exactly_once(worker: str) -> None:
     )
 
 
+def test_an_approved_node_is_ready_once_more_and_nobodys() -> None:
+    """Whatever tick the approver names: only a claim makes a lease. Asking used up no attempt."""
+    story, made = Deploy(), runtime()
+    story.executor(made).run_all()
+    report = NodeReport("deploy", 1, until=99)
+    made.accept_approval("rosa", StateProposal("node_approved", report, made.store.load().revision))
+    assert made.store.load().node("deploy").may_begin
+    node = Scheduler(story.graph, made, "w2").judge().node("deploy")
+
+    assert ("ready", 0, None, None, True, "rosa agreed") == (
+        node.status,
+        node.attempt,
+        node.worker,
+        node.until,
+        node.approved,
+        node.reason,
+    )
+
+
 def test_a_denied_node_fails_and_blocks_what_needs_it() -> None:
     """Nothing of it has happened."""
     story, made = Deploy(), runtime()
@@ -341,11 +361,11 @@ def test_a_denied_node_fails_and_blocks_what_needs_it() -> None:
 
 def test_a_question_without_an_answer_expires() -> None:
     """At its tick the answer comes too late, the node is cancelled and what needs it is blocked."""
-    clock = LogicalClock()
+    clock = LogicalClock(3)
     story, made = Deploy(), runtime(clock)
-    executor = story.executor(made, patience=7)
+    executor = story.executor(made, patience=4)
     executor.run_all()
-    clock.advance(6)
+    clock.advance(3)
     assert "waiting_approval" == executor.run_all().node("deploy").status
     clock.advance(1)
     with pytest.raises(AnswerExpired, match="found tick 7, open until 7"):
@@ -464,6 +484,13 @@ class Mute(Exception):
         raise OSError("speechless")
 
 
+class Leaving(Exception):
+    """Leaves instead of saying what it is."""
+
+    def __str__(self) -> str:
+        raise SystemExit(1)
+
+
 class Numeric(Exception):
     """Says a number where text belongs."""
 
@@ -475,13 +502,14 @@ class Numeric(Exception):
     ("error", "words"),
     [
         (Mute(), "Mute"),
+        (Leaving(), "Leaving"),
         (Numeric(), "Numeric"),
         (OSError("half \ud800 a pair"), "OSError: half \\ud800 a pair"),
         (OSError("x" * 5_000_000), "OSError: " + "x" * 990 + "…"),
         (SystemExit(3), "SystemExit: 3"),
         (KeyError("build"), "KeyError: 'build'"),
     ],
-    ids=range(6),
+    ids=range(7),
 )
 def test_whatever_work_raises_is_the_failure_of_its_node(
     error: BaseException, words: str, tmp_path: Path
@@ -578,6 +606,32 @@ def test_a_graph_that_was_drawn_again_runs_by_the_plan_in_the_run() -> None:
     ).run_all()
 
     assert "waiting_approval" == state.node("deploy").status
+
+
+def test_a_failed_attempt_is_the_last_one_by_the_plan_in_the_run() -> None:
+    """A drawing that allows more attempts does not wedge the node."""
+    made, node = runtime(), Node("build", lambda values: None)
+    Scheduler(ExecutableGraph([node], start=("build",)), made, "w1").plan()
+    again = ExecutableGraph([replace(node, max_attempts=9)], start=("build",))
+    state = Executor(Scheduler(again, made, "w1"), max_concurrency=1).run_all()
+
+    assert ("failed", 1) == (state.node("build").status, state.node("build").attempt)
+
+
+def test_a_run_that_ends_while_nodes_are_taken_gives_no_claims() -> None:
+    """The first claim meets the end, and the second ready node is not tried."""
+
+    class Ended(Runtime):
+        def accept_worker(self, worker: str, proposal: StateProposal) -> RunState:
+            state = self.store.load()
+            if not state.status.terminal:
+                self.accept_user("ada", StateProposal("run_cancelled", "no", state.revision))
+            return super().accept_worker(worker, proposal)
+
+    scheduler = Scheduler(Deploy().graph, Ended(runtime().store), "w1")
+    scheduler.plan()
+
+    assert () == scheduler.take_ready(limit=2)
 
 
 def scheduler_of(**fields: object) -> Scheduler:
