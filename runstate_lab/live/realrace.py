@@ -9,6 +9,8 @@ What is not here: the race (see `show.realrace`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any
 
 import traitlets
@@ -18,9 +20,9 @@ from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Marks, box, line, still, svg, text
 from runstate_lab.show.realrace import HEADS, Tally, as_table, tally
 
-SIZE = (760, 172)
+SIZE = (760, 152)
 LEFT, RIGHT, HIGH = 132, 746, 26
-ROWS = {"naive": 34, "right": 112}
+ROWS = {"naive": 12, "right": 92}
 ABOUT = {"naive": "saves whole pages", "right": "compares, then swaps"}
 SECONDS = 60.0
 IDLE = "not raced yet"
@@ -39,14 +41,13 @@ class RealRace(Live):
     _esm = script("dom.js", "exports.js", "realrace.js")
     _css = style("marks.css", "runstate.css", "realrace.css")
 
-    played = ("rows",)
+    played = ("rows", "said", "marks")
     rows = traitlets.List().tag(sync=True)
     said = traitlets.Unicode("").tag(sync=True)
     marks = traitlets.List().tag(sync=True)
 
     def __init__(self, *, writers: int = 2, each: int = 50, limit: float = SECONDS) -> None:
         self._writers, self._each, self._limit = writers, each, limit
-        self._tallies: tuple[Tally, ...] = ()
         super().__init__({"size": list(SIZE), "heads": list(HEADS), "opening": self._opening()})
         self.marks = _drawn(())
         self.on_msg(self._heard)
@@ -59,16 +60,15 @@ class RealRace(Live):
         self._unsealed("to race")
         held = self._each if worst else 1
         size = {"writers": self._writers, "each": self._each, "held": held, "limit": self._limit}
-        self._tallies = tuple(tally(store, **size) for store in ROWS)
+        tallies = [tally(store, **size) for store in ROWS]
         with self.hold_sync():
-            self.rows = [list(map(str, _cells(one))) for one in self._tallies]
-            self.marks = _drawn(self._tallies)
+            self.rows = [list(map(str, astuple(one))) for one in tallies]
+            self.marks = _drawn(tallies)
             self.said = self.text()
         return self.said
 
     def reset(self) -> str:
         """Forget the last race."""
-        self._tallies = ()
         with self.hold_sync():
             self.rows, self.marks, self.said = [], _drawn(()), ""
         return self._opening()
@@ -98,6 +98,10 @@ class RealRace(Live):
         drawn = svg([("rs-race", _drawn(self._tallies))], SIZE)
         return standalone([drawn], self.text(), mark=type(self).__name__)
 
+    @property
+    def _tallies(self) -> list[Tally]:
+        return [Tally(store, *map(int, counts)) for store, *counts in self.rows]
+
     def _opening(self) -> str:
         return (
             f"A real race: {self._writers} processes write {self._each} results each to one "
@@ -112,11 +116,7 @@ class RealRace(Live):
         self.send({"ended": True})
 
 
-def _cells(one: Tally) -> tuple[object, ...]:
-    return (one.store, one.acknowledged, one.found, one.lost, one.conflicts, one.retries)
-
-
-def _drawn(tallies: tuple[Tally, ...]) -> Marks:
+def _drawn(tallies: Sequence[Tally]) -> Marks:
     """A bar for each store: what was acknowledged, and how much of it is in the file."""
     known = {one.store: one for one in tallies}
     marks: list[Any] = []

@@ -30,7 +30,8 @@ function raceParts(model, stage, view) {
     return button;
   });
   view.trace = element("div", { class: "rs-race-trace" });
-  return [faultPlace(model), view.picture, view.live, element("div", { class: "rs-race-presses", role: "group", "aria-label": "Start the processes" }, ...view.buttons, view.note),
+  return [faultPlace(model), view.picture, view.live, element("div", { class: "rs-race-presses", role: "group", "aria-label": "Start the processes" }, ...view.buttons, view.note,
+    element("span", { class: "rs-why" }, "In the worst order all read before any of them writes.")),
     view.trace, exportBar(stage, "real-race")];
 }
 
