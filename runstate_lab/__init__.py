@@ -18,8 +18,10 @@ loads what a run in memory needs; the rest comes when it is first named.
        scheduler, checkpoint,
        batching, broken,
        brokenledgers, brokenfiles
-    5  promises, brokenloops,     promises of loops; every order of
-       orders                     two workers
+    5  promises, brokenloops,     promises of loops;
+       watch, line, race, laws,   workers and one store, in any order;
+       exploration, worlds,       what every order shows, and any one
+       search, tokens, orders     of them again
 
 The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
@@ -30,8 +32,8 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-from runstate_lab.control import ActiveRunControl
 from runstate_lab.context import Context, ContextBuilder, LeftOut
+from runstate_lab.control import ActiveRunControl
 from runstate_lab.driver import Driver, Model
 from runstate_lab.errors import (
     AnswerExpired,
@@ -66,6 +68,7 @@ from runstate_lab.errors import (
     StillPending,
     StoreUnreadable,
     SuccessNotMet,
+    TokenRefused,
     ToolFailure,
     ToolRefused,
     UnknownEvent,
@@ -145,10 +148,16 @@ LATER = {
     "conformance": "CLAUSES Clause Report Verdict audit",
     "graph": "ExecutableGraph Node",
     "ledgers": "APPROVALS LEDGERS",
-    "orders": (
-        "Exploration Race every_revision_was_current explore no_lost_update play reporting "
-        "run_7_at_revision_4 two_reporters"
+    "exploration": "Exploration Failure Outcome",
+    "laws": (
+        "no_decision_on_old_facts no_double_claim no_lost_update no_stale_approval "
+        "no_terminal_return nothing_pending_at_completion one_approval_one_effect"
     ),
+    "line": "FAULTS",
+    "orders": "explore explore_world play",
+    "race": "Race Step moves",
+    "tokens": "Token",
+    "worlds": "WORLDS Variant World reporting run_7_at_revision_4 two_reporters",
     "promises": "CHECKPOINTS DRIVERS PROMISES RUNTIMES SCHEDULERS",
     "scheduler": "Executor Scheduler",
     "sqlite": "SqliteStateStore",

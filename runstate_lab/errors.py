@@ -36,6 +36,7 @@ every honest store, kept in the trace.
     ├── KeyContested                 key_contested        ValueError
     ├── ToolRefused                  tool_refused         PermissionError
     ├── StoreUnreadable              store_unreadable     RuntimeError
+    ├── TokenRefused                 token_refused        ValueError
     └── RequestUnknown               request_unknown      ValueError
 
 What is not here: who raises which, and in what order (see `rules.check`).
@@ -390,6 +391,15 @@ class StoreUnreadable(Refusal, RuntimeError):
     builtin = RuntimeError
     reason = "the file cannot be read as a store"
     hint = "keep the file; name another one, or restore it from a copy"
+
+
+class TokenRefused(Refusal, ValueError):
+    """The token of a schedule is mistyped, belongs elsewhere, or is out of date."""
+
+    code = "token_refused"
+    builtin = ValueError
+    reason = "the token cannot be played"
+    hint = "copy it whole, and play it with the workers and the store that it was made with"
 
 
 class ToolFailure(Exception):

@@ -1,249 +1,153 @@
-"""Floor 5. Every order in which workers can take their steps.
+"""Floor 5. Every order in which workers can take their steps, and any one of them again.
 
-A worker is ordinary code with `yield` wherever another may run: n yields
-make n + 1 steps. `Race` lets you be the scheduler, one step at a time;
-`explore` runs every order and counts exactly.
+`explore` runs every order and counts exactly; `explore_world` does so for a
+world that the kit brings; `play` runs one order again, from its letters or from
+its token.
 
-What is not here: threads, time and chance. The order is the only freedom.
+What is not here: what a move is (see `race`), and how orders are found (see
+`search` and `spaces`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from runstate_lab.errors import Malformed, Refusal
-from runstate_lab.model import RunState, StateProposal, ToolCall
-from runstate_lab.runtime import Runtime
+from runstate_lab.errors import Malformed, TokenRefused
+from runstate_lab.exploration import Exploration
+from runstate_lab.laws import Law
+from runstate_lab.model import RunState
+from runstate_lab.race import Race, Worker, moves
+from runstate_lab.search import MOST, Question, Search
 from runstate_lab.store import StateStore
+from runstate_lab.tokens import Token, digits, place_of
+from runstate_lab.worlds import WORLDS, MakeStore, World
 
-Worker = Callable[[StateStore], Generator[object, None, None]]
-Invariant = Callable[["Race"], bool]
-
-
-class Race:
-    """One run of some workers on one store, in the order that you choose.
-
-    A refusal ends its worker and is kept under the worker's name; any other
-    exception is the worker's own fault and is raised.
-
-    >>> def starter(store):
-    ...     seen = store.load().revision
-    ...     yield
-    ...     Runtime(store).accept_runtime(StateProposal("run_started", "", seen))
-    >>> race = Race({"A": starter, "B": starter}, StateStore(RunState("run-7")))
-    >>> for name in "ABAB":
-    ...     race.step(name)
-    >>> race.refusals
-    {'B': RevisionConflict(revision_conflict: revision conflict)}
-    """
-
-    def __init__(self, workers: Mapping[str, Worker], store: StateStore) -> None:
-        if not workers or any(len(name) != 1 for name in workers):
-            raise Malformed("workers named by one letter each", str(list(workers)))
-        self.store = store
-        self.schedule = ""
-        self.refusals: dict[str, Refusal] = {}
-        self._running = {name: worker(store) for name, worker in workers.items()}
-
-    @property
-    def enabled(self) -> tuple[str, ...]:
-        """The workers that still have a step to take, in their given order."""
-        return tuple(self._running)
-
-    def step(self, name: str) -> None:
-        """Let one worker take exactly one step.
-
-        >>> def idle(store):
-        ...     yield
-        >>> race = Race({"A": idle}, StateStore(RunState("run-7")))
-        >>> race.step("B")
-        Traceback (most recent call last):
-            ...
-        runstate_lab.errors.Malformed: malformed value: asked a step of worker 'B', found workers with a step left: A
-        hint: give plain text or one of the frozen nouns of runstate_lab.model
-        """
-        if name not in self._running:
-            left = ", ".join(self._running) or "none"
-            raise Malformed(f"a step of worker {name!r}", f"workers with a step left: {left}")
-        self.schedule += name
-        try:
-            next(self._running[name])
-        except StopIteration:
-            del self._running[name]
-        except Refusal as refusal:
-            self.refusals[name] = refusal.kept()
-            del self._running[name]
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One final state and in how many orders it came about."""
-
-    state: RunState
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration:
-    """What all the orders together show; counts are exact.
-
-    `broken` counts the orders that break each invariant, `refused` the orders
-    with a refusal of each code, `tokens` holds for each broken invariant the
-    schedule with the fewest switches between workers; `play` runs it again.
-    """
-
-    schedules: int
-    outcomes: tuple[Outcome, ...]
-    broken: Mapping[str, int]
-    refused: Mapping[str, int]
-    tokens: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        parts = [f"{self.schedules} orders"]
-        parts += [f"{count} break {name}" for name, count in self.broken.items()]
-        parts += [f"{count} report {code}" for code, count in self.refused.items()]
-        return ", ".join(parts)
-
-
-def no_lost_update(race: Race) -> bool:
-    """Every fact that the store acknowledged is in the state.
-
-    >>> no_lost_update(Race({"A": lambda store: iter(())}, StateStore(RunState("run-7"))))
-    True
-    """
-    state = race.store.load()
-    values = {str(fact) for fact in state.facts}
-    kinds = ("tool_result", "tool_result_recorded")
-    return all(event.value in values for event in race.store.trace.accepted if event.kind in kinds)
-
-
-def every_revision_was_current(race: Race) -> bool:
-    """No accepted event was decided on an older state than the one it met.
-
-    >>> every_revision_was_current(Race({"A": lambda store: iter(())}, StateStore(RunState("run-7"))))
-    True
-    """
-    entries = [entry for entry in race.store.trace if entry.accepted]
-    revisions = [entry.event.expected_revision for entry in entries]
-    first = revisions[0] if revisions else 0
-    return revisions == list(range(first, first + len(revisions)))
-
-
-def reporting(tool: str, result: str, call_id: str) -> Worker:
-    """A worker of three steps: read the state, compute, submit the result.
-
-    >>> tests = reporting("run_tests", "tests=green", "c2")
-    >>> race = play("AAA", {"A": tests}, store=StateStore(run_7_at_revision_4()))
-    >>> print(race.store.load().revision, *race.store.load().facts)
-    5 tests=green
-    """
-
-    def worker(store: StateStore) -> Generator[object, None, None]:
-        seen = store.load()
-        yield
-        proposal = StateProposal("tool_result_recorded", result, seen.revision)
-        yield
-        Runtime(store).accept_tool_result(tool, proposal, call_id=call_id)
-
-    return worker
-
-
-def two_reporters() -> dict[str, Worker]:
-    """Two tools of run-7 that finish at the same moment: tests (A) and scan (B).
-
-    >>> naive = explore(two_reporters(), store=lambda: StateStore(run_7_at_revision_4()))
-    >>> naive
-    20 orders, 18 report revision_conflict
-    """
-    return {
-        "A": reporting("run_tests", "tests=green", "c2"),
-        "B": reporting("scan", "scan=clean", "c3"),
-    }
-
-
-def run_7_at_revision_4() -> RunState:
-    """Run-7 after three dispatches: its build, its tests and its scan are running.
-
-    >>> state = run_7_at_revision_4()
-    >>> print(state.revision, state.facts, [call.tool for call in state.calls])
-    4 () ['get_status', 'run_tests', 'scan']
-    """
-    success = ("build=green", "tests=green", "scan=clean")
-    runtime = Runtime(StateStore(RunState("run-7", goal="ship release 7", success=success)))
-    runtime.accept_runtime(StateProposal("run_started", "", 0))
-    for revision, tool in enumerate(("get_status", "run_tests", "scan"), start=1):
-        call = ToolCall(f"c{revision}", tool)
-        runtime.accept_runtime(StateProposal("tool_dispatched", call, revision))
-    return runtime.store.load()
-
-
-def play(schedule: str, workers: Mapping[str, Worker], *, store: StateStore) -> Race:
-    """The race after running a schedule such as "ABAB" on a fresh store.
-
-    >>> def once(store):
-    ...     yield
-    >>> play("AAB", {"A": once, "B": once}, store=StateStore(RunState("run-7"))).enabled
-    ('B',)
-    >>> play("AAA", {"A": once}, store=StateStore(RunState("run-7")))
-    Traceback (most recent call last):
-        ...
-    runstate_lab.errors.Malformed: malformed value: asked a step of worker 'A', found workers with a step left: none
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
-    """
-    race = Race(workers, store)
-    for name in schedule:
-        race.step(name)
-    return race
+NO_REPLAY = ("store shared", "not the same twice")
 
 
 def explore(
     workers: Mapping[str, Worker],
     *,
     store: Callable[[], StateStore],
-    invariants: tuple[Invariant, ...] = (),
+    invariants: tuple[Law, ...] = (),
+    at_end: tuple[Law, ...] = (),
+    faults: str = "",
+    reduced: bool = False,
+    most: int = MOST,
 ) -> Exploration:
     """Every order of the workers' steps, each on a fresh store from the factory.
 
+    `invariants` are asked after every move, `at_end` when nobody has a move
+    left. Each mark in `faults` may hit one step of each order. A reduced search
+    runs fewer orders and counts none; it trusts that the workers share nothing
+    but the store.
+
     >>> def two(store):
     ...     yield
-    >>> explore({"A": two, "B": two}, store=lambda: StateStore(RunState("run-7"))).schedules
-    6
+    >>> explore({"A": two, "B": two}, store=lambda: StateStore(RunState("run-7")))
+    6 orders
+    >>> explore({"A": len}, store=lambda: StateStore(RunState("run-7")))
+    no count, because of failures:
+    a worker after 'no move': raised: TypeError: object of type 'Line' has no len()
     """
-    states: Counter[RunState] = Counter()
-    broken: Counter[str] = Counter()
-    refused: Counter[str] = Counter()
-    tokens: dict[str, str] = {}
-    for race in _all_races(workers, store):
-        states[race.store.load()] += 1
-        refused.update({refusal.code for refusal in race.refusals.values()})
-        for invariant in invariants:
-            if not invariant(race):
-                name = invariant.__name__
-                broken[name] += 1
-                tokens[name] = min(
-                    tokens.get(name, race.schedule), race.schedule, key=_reading_order
-                )
-    outcomes = tuple(Outcome(state, count) for state, count in states.most_common())
-    counts = {invariant.__name__: broken[invariant.__name__] for invariant in invariants}
-    return Exploration(states.total(), outcomes, counts, dict(refused), tokens)
+    asked = Question(workers, store, tuple(invariants), tuple(at_end), faults, reduced, most)
+    return _with_tokens(Search(asked).result(), asked)
 
 
-def _all_races(
-    workers: Mapping[str, Worker], store: Callable[[], StateStore]
-) -> Generator[Race, None, None]:
-    # Depth first; a generator cannot be copied, so each branch is run afresh.
-    prefixes = [""]
-    while prefixes:
-        race = play(prefixes.pop(), workers, store=store())
-        while race.enabled:
-            first, *others = race.enabled
-            prefixes += [race.schedule + name for name in reversed(others)]
-            race.step(first)
-        yield race
+def explore_world(
+    name: str, variant: str = "", *, store: MakeStore | None = None, reduced: bool = False
+) -> Exploration:
+    """Every order of a world that the kit brings, also on a store of your own.
+
+    >>> explore_world("two_writers", "naive")
+    20 orders, 18 break no_lost_update, 18 break no_decision_on_old_facts
+    >>> explore_world("two_writers")
+    20 orders, 0 break no_lost_update, 0 break no_decision_on_old_facts, 18 report revision_conflict
+    """
+    world = _world(name)
+    asked = Question(
+        world.variant(variant).workers,
+        lambda: world.fresh(variant, store=store),
+        world.invariants,
+        world.at_end,
+        world.faults,
+        reduced,
+    )
+    found = Search(asked).result()
+    if store is not None:
+        return _with_tokens(found, asked)
+    return _with_tokens(found, asked, world=name, variant=variant or next(iter(world.variants)))
 
 
-def _reading_order(schedule: str) -> tuple[int, str]:
-    switches = sum(one != other for one, other in zip(schedule, schedule[1:], strict=False))
-    return switches, schedule
+def play(
+    order: str, workers: Mapping[str, Worker] | None = None, *, store: StateStore | None = None
+) -> Race:
+    """The race after an order, given as letters or as a token, on a fresh store.
+
+    A token of a world needs nothing else; any other order needs its workers
+    and a fresh store.
+
+    >>> race = play(explore_world("two_writers", "naive").tokens["no_lost_update"])
+    >>> print(race.schedule, *race.store.load().facts)
+    AABBBA tests=green
+    >>> play("AABBBA")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.TokenRefused: the order names no world: asked 'AABBBA', found neither workers nor a store to play it with
+    hint: copy it whole, and play it with the workers and the store that it was made with
+    """
+    token = Token.read(order) if "-" in order else Token(order)
+    if workers is None and token.world:
+        world = _world(token.world)
+        workers, store = world.variant(token.store).workers, world.fresh(token.store)
+    if workers is None or store is None:
+        why = "the order names no world"
+        raise TokenRefused(repr(order), "neither workers nor a store to play it with", reason=why)
+    if token.place not in ("", place_of(workers, store)):
+        found = f"workers {', '.join(workers)} on a {type(store).__name__}"
+        raise TokenRefused(repr(order), found, reason="the token belongs to another place")
+    race = Race(workers, store)
+    for move in moves(token.schedule):
+        race.step(move)
+    if token.end not in ("", end_of(race)):
+        why = "the token is out of date"
+        raise TokenRefused(repr(order), "another end than it was made with", reason=why)
+    return race
+
+
+def end_of(race: Race) -> str:
+    """What stands in a token for how an order ended.
+
+    >>> here, there = (Race(WORLDS["two_writers"].variant().workers, StateStore(RunState(name)))
+    ...                for name in ("run-7", "run-8"))
+    >>> end_of(here) == end_of(there)
+    False
+    """
+    codes = {name: refusal.code for name, refusal in race.refusals.items()}
+    return digits(race.store.load(), codes, race.unanswered, race.said)
+
+
+def _world(name: str) -> World:
+    if name not in WORLDS:
+        raise Malformed(f"the world {name!r}", ", ".join(WORLDS))
+    return WORLDS[name]
+
+
+def _with_tokens(
+    found: Exploration, asked: Question, *, world: str = "", variant: str = ""
+) -> Exploration:
+    if any(failure.kind in NO_REPLAY for failure in found.failures):
+        return found
+    tokens = {
+        law: str(_token(schedule, asked, world, variant))
+        for law, schedule in found.shortest.items()
+    }
+    return replace(found, tokens=tokens)
+
+
+def _token(schedule: str, asked: Question, world: str, variant: str) -> Token:
+    store = asked.store()
+    place = place_of(asked.workers, store)
+    race = play(schedule, asked.workers, store=store)
+    return Token(schedule, world, variant, place, end_of(race))

@@ -11,8 +11,8 @@ from runstate_lab.checkpoint import CheckpointStore, FileCheckpointStore, recove
 from runstate_lab.errors import Malformed, StoreUnreadable
 from runstate_lab.model import CallStatus, NodeState, NodeStatus, RunState, ToolCall
 from runstate_lab.nouns import changed
-from runstate_lab.orders import run_7_at_revision_4
 from runstate_lab.records import write_state
+from runstate_lab.worlds import run_7_at_revision_4
 
 
 @pytest.mark.parametrize(

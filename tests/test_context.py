@@ -8,8 +8,8 @@ import pytest
 
 from runstate_lab.context import ContextBuilder
 from runstate_lab.errors import Malformed
-from runstate_lab.model import Approval, Fact, FirstError, RunState, ToolCall
-from runstate_lab.orders import run_7_at_revision_4
+from runstate_lab.model import Approval, CallStatus, Fact, FirstError, RunState, ToolCall
+from runstate_lab.worlds import run_7_at_revision_4
 
 
 def long_run(count: int) -> RunState:
@@ -61,8 +61,9 @@ def test_open_calls_and_the_first_error_are_shown_before_any_fact() -> None:
     """What the run owes an answer about is not cut for facts."""
     error = FirstError("attempt", "c9", "no route with token=abc", 3)
     fact = Fact("scan", "clean")
-    state = dataclasses.replace(run_7_at_revision_4(), first_error=error, facts=(fact,))
-    context = ContextBuilder(budget=190).build(state)
+    call = ToolCall("c1", "get_status", status=CallStatus.DISPATCHED)
+    state = RunState("run-7", "ship", calls=(call,), first_error=error, facts=(fact,))
+    context = ContextBuilder(budget=145).build(state)
 
     assert "call c1: get_status dispatched" in context.lines
     assert "first error: attempt c9 at revision 3: no route with token=[redacted]" in context.lines

@@ -44,6 +44,7 @@ CODES = {
     "KeyContested": ("key_contested", ValueError),
     "ToolRefused": ("tool_refused", PermissionError),
     "StoreUnreadable": ("store_unreadable", RuntimeError),
+    "TokenRefused": ("token_refused", ValueError),
 }
 KINDS = [getattr(errors, name) for name in CODES]
 

@@ -9,19 +9,14 @@ import pytest
 
 from runstate_lab.broken import LastWriteWinsStore, NaiveStore
 from runstate_lab.errors import Malformed
+from runstate_lab.exploration import Exploration
+from runstate_lab.laws import no_decision_on_old_facts, no_lost_update
 from runstate_lab.model import RunState
-from runstate_lab.orders import (
-    Exploration,
-    every_revision_was_current,
-    explore,
-    no_lost_update,
-    play,
-    run_7_at_revision_4,
-    two_reporters,
-)
+from runstate_lab.orders import explore, play
 from runstate_lab.store import StateStore
+from runstate_lab.worlds import run_7_at_revision_4, two_reporters
 
-BOTH = (no_lost_update, every_revision_was_current)
+BOTH = (no_lost_update, no_decision_on_old_facts)
 
 
 def steps(count: int) -> object:
@@ -73,7 +68,7 @@ def test_two_reporters_on_three_stores(
     assert (20, lost, old) == (
         found.schedules,
         found.broken["no_lost_update"],
-        found.broken["every_revision_was_current"],
+        found.broken["no_decision_on_old_facts"],
     )
     assert conflicts == found.refused.get("revision_conflict", 0)
 
@@ -104,7 +99,7 @@ def test_a_token_shows_the_fault_when_it_is_played_again() -> None:
     )
 
     assert not no_lost_update(race)
-    assert "AABBBA" == found.tokens["no_lost_update"]
+    assert "AABBBA" == found.shortest["no_lost_update"] == race.schedule
 
 
 def explored(store: type[StateStore]) -> Exploration:

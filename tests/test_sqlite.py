@@ -13,11 +13,11 @@ import pytest
 
 from runstate_lab.errors import IllegalTransition, Malformed, RevisionConflict, StoreUnreadable
 from runstate_lab.model import RunState, StateEvent, StateProposal, ToolCall
-from runstate_lab.orders import run_7_at_revision_4
 from runstate_lab.records import read_event, read_state, write_event, write_state
 from runstate_lab.rules import SOURCE_TEXT, replay
 from runstate_lab.runtime import Runtime
 from runstate_lab.sqlite import SqliteStateStore
+from runstate_lab.worlds import run_7_at_revision_4
 
 START = StateProposal("run_started", "", 0)
 

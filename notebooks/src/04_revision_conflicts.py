@@ -16,7 +16,7 @@
 # %%
 from runstate_lab import (
     LastWriteWinsStore, NaiveStore, NoAuthorityStore, Refusal, RevisionConflict, RunState,
-    RunStatus, Runtime, StateProposal, StateStore, ToolCall, every_revision_was_current,
+    RunStatus, Runtime, StateProposal, StateStore, ToolCall, no_decision_on_old_facts,
     explore, no_lost_update, play, run_7_at_revision_4, two_reporters,
 )
 from runstate_lab.course import after, fill, locked, order, predict, quiz, reveal
@@ -180,7 +180,7 @@ stores
 def four_stores():
     print(f"{'of 20 orders':<20}lost   old decisions   conflicts")
     for store in (NaiveStore, LastWriteWinsStore, NoAuthorityStore, StateStore):
-        found = every_order(store, no_lost_update, every_revision_was_current)
+        found = every_order(store, no_lost_update, no_decision_on_old_facts)
         lost, old = found.broken.values()
         told = found.refused.get("revision_conflict", 0)
         print(f"{store.__name__:<20}{lost:>4}{old:>16}{told:>12}")

@@ -18,9 +18,10 @@ from runstate_lab.broken import LastWriteWinsStore, NaiveStore, NoAuthorityStore
 from runstate_lab.errors import Refusal
 from runstate_lab.live import lanes
 from runstate_lab.model import RunState, RunStatus, StateProposal
-from runstate_lab.orders import Race, Worker, run_7_at_revision_4
+from runstate_lab.race import Race, Worker
 from runstate_lab.runtime import Runtime
 from runstate_lab.store import StateStore
+from runstate_lab.worlds import run_7_at_revision_4
 
 STORES: dict[str, type[StateStore]] = {
     "naive": NaiveStore,

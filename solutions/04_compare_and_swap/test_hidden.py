@@ -27,8 +27,8 @@ from runstate_lab import (
     StateStore,
     ToolCall,
     WriterRejected,
-    every_revision_was_current,
     explore,
+    no_decision_on_old_facts,
     no_lost_update,
     replay,
     reporting,
@@ -36,7 +36,7 @@ from runstate_lab import (
 
 TOOLS = ("run_tests", "scan", "measure_size", "check_licence", "read_log", "build_docs")
 RESULTS = ("green", "red", "clean", "unknown", "late")
-LAWS = (no_lost_update, every_revision_was_current)
+LAWS = (no_lost_update, no_decision_on_old_facts)
 CODE = "revision_conflict"
 
 

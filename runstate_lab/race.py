@@ -1,0 +1,183 @@
+"""Floor 5. One run of some workers on one store, in the order that you choose.
+
+A worker is ordinary code with `yield` wherever another may run: n yields make
+n + 1 steps. What it yields, other than None, has happened in the world, and
+stays, whatever becomes of the worker.
+
+A schedule is text, one move after another:
+
+    A     the next step of worker A
+    A!    a fault at A's next step; `FAULTS` lists the marks: ! _ ~ + ?
+    a     A's oldest mail is delivered
+
+What is not here: threads, time and chance. The order is the only freedom.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Mapping
+from inspect import isgenerator
+from typing import NamedTuple
+
+from runstate_lab.errors import Malformed, OutcomeUnknown, Refusal
+from runstate_lab.line import FAULTS, Line, Touch
+from runstate_lab.model import RunState, StateProposal
+from runstate_lab.store import StateStore
+from runstate_lab.watch import bounded
+
+Worker = Callable[[StateStore], Generator[object, None, None]]
+
+MOVE = re.compile(rf"[A-Z][{re.escape(''.join(FAULTS))}]?|[a-z]")
+CRASH = "!"
+
+
+class Step(NamedTuple):
+    """What one move did: who touched what, what was said, how it ended.
+
+    `ended` is empty while the worker goes on; else "done", "crashed", "no
+    answer", "delivered", or the code of the refusal that ended it.
+    """
+
+    number: int
+    move: str
+    worker: str
+    touches: tuple[Touch, ...]
+    said: object = None
+    ended: str = ""
+
+
+class Race:
+    """Some workers and one store; nothing moves unless you say so.
+
+    A refusal ends its worker and is kept under the worker's name; so is an
+    answer that never came. Any other exception is the worker's own fault and
+    is raised.
+
+    >>> def starter(store):
+    ...     seen = store.load().revision
+    ...     yield
+    ...     store.apply(StateProposal("run_started", "", seen),
+    ...                 context=store.context("runtime", "runtime"))
+    >>> race = Race({"A": starter, "B": starter}, StateStore(RunState("run-7")))
+    >>> for name in "ABAB":
+    ...     race.step(name)
+    >>> race.refusals
+    {'B': RevisionConflict(revision_conflict: revision conflict)}
+    >>> [step.ended for step in race.log]
+    ['', '', 'done', 'revision_conflict']
+    """
+
+    def __init__(self, workers: Mapping[str, Worker], store: StateStore) -> None:
+        if not workers or any(not re.fullmatch("[A-Z]", str(name)) for name in workers):
+            raise Malformed("workers named by one capital letter each", str(list(workers)))
+        self.store = store
+        self.log: list[Step] = []
+        self.refusals: dict[str, Refusal] = {}
+        self.unanswered: list[str] = []
+        self._workers = dict(workers)
+        self._lines = {name: Line(store) for name in workers}
+        self._running = {name: self._begun(name) for name in workers}
+        # A crash runs no `finally`: what was left behind is kept until the race is over.
+        self._left: list[object] = []
+
+    @property
+    def schedule(self) -> str:
+        """The moves made so far, as text."""
+        return "".join(step.move for step in self.log)
+
+    @property
+    def said(self) -> tuple[object, ...]:
+        """What the workers have said to the world, in order."""
+        return tuple(step.said for step in self.log if step.said is not None)
+
+    @property
+    def enabled(self) -> tuple[str, ...]:
+        """The moves that are open: workers with a step left, then mail on its way."""
+        mail = [name.lower() for name, line in self._lines.items() if line.mail]
+        return (*self._running, *mail)
+
+    def step(self, move: str, *, watched: bool = True) -> None:
+        """Make exactly one move.
+
+        A watched step is stopped when it seems to have no end (`Endless`).
+
+        >>> def idle(store):
+        ...     yield
+        >>> race = Race({"A": idle}, StateStore(RunState("run-7")))
+        >>> race.step("B")
+        Traceback (most recent call last):
+            ...
+        runstate_lab.errors.Malformed: malformed value: asked the move 'B', found these moves open: A
+        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        """
+        if move not in self._running and not self._is_open(move):
+            left = ", ".join(self.enabled) or "none"
+            raise Malformed(f"the move {move!r}", f"these moves open: {left}")
+        name, fault = move[0].upper(), move[1:]
+        if move.islower():
+            self._lines[name].deliver()
+            self._write(move, name, ended="delivered")
+        elif fault == CRASH:
+            self._left.append(self._running[name])
+            self._running[name] = self._begun(name)
+            self._write(move, name, ended="crashed")
+        elif watched:
+            with bounded():
+                self._advance(move, name, fault)
+        else:
+            self._advance(move, name, fault)
+
+    def _is_open(self, move: str) -> bool:
+        return MOVE.fullmatch(move) is not None and move[0] in self.enabled
+
+    def _begun(self, name: str) -> Generator[object, None, None]:
+        worker = self._workers[name](self._lines[name])  # type: ignore[arg-type]
+        if not isgenerator(worker):
+            kind = type(worker).__name__
+            raise Malformed(
+                f"worker {name} to be code with `yield` in it", f"a function that gave a {kind}"
+            )
+        return worker
+
+    def _advance(self, move: str, name: str, fault: str) -> None:
+        line = self._lines[name]
+        if fault or line.ordered:
+            line.order(fault)
+        said, ended = None, ""
+        try:
+            said = next(self._running[name])
+        except StopIteration:
+            ended = "done"
+        except Refusal as refusal:
+            self.refusals[name] = refusal.kept()
+            ended = refusal.code
+        except OutcomeUnknown:
+            self.unanswered.append(name)
+            ended = "no answer"
+        if ended:
+            del self._running[name]
+        self._write(move, name, said=said, ended=ended)
+        if fault and line.ordered:
+            raise Malformed(f"the move {move!r}", f"a step of {name} that sends no proposal")
+
+    def _write(self, move: str, name: str, *, said: object = None, ended: str = "") -> None:
+        touches = self._lines[name].taken()
+        self.log.append(Step(len(self.log) + 1, move, name, touches, said, ended))
+
+
+def moves(schedule: str) -> tuple[str, ...]:
+    """The moves of a schedule.
+
+    >>> moves("AB!a")
+    ('A', 'B!', 'a')
+    >>> moves("A1")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked the schedule 'A1', found '1', which is no move
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    rest = MOVE.sub("", schedule)
+    if rest:
+        raise Malformed(f"the schedule {schedule!r}", f"{rest[0]!r}, which is no move")
+    return tuple(MOVE.findall(schedule))
