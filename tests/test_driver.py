@@ -17,12 +17,15 @@ from runstate_lab.errors import (
     Malformed,
     OutcomeUnknown,
     Refusal,
+    RequestRepeated,
     RevisionConflict,
     ToolFailure,
 )
 from runstate_lab.model import (
     Answer,
+    Approval,
     Budget,
+    Callback,
     CallStatus,
     Decision,
     RunState,
@@ -832,3 +835,29 @@ def test_a_script_of_the_wrong_kind_is_told_when_it_is_made(build: Callable[[], 
     """Not in the middle of a run."""
     with pytest.raises(Malformed):
         build()
+
+
+@pytest.mark.parametrize("approver", ["a:b", "rosa:admin"])
+def test_a_request_that_nobody_could_answer_is_not_opened(
+    store: StateStore, approver: str
+) -> None:
+    """No door would let that name in, so the run would wait for ever."""
+    runtime = Runtime(store)
+    runtime.accept_runtime(StateProposal("run_started", "", 0))
+    with pytest.raises(Malformed, match="that a door would let in"):
+        runtime.accept_runtime(
+            StateProposal("approval_requested", Approval("a1", "ship?", approver), 1)
+        )
+
+    assert "running" == store.load().status
+
+
+def test_a_request_does_not_take_the_id_of_an_open_call(store: StateStore) -> None:
+    """What is pending is named by its ids."""
+    runtime = Runtime(store)
+    runtime.accept_runtime(StateProposal("run_started", "", 0))
+    runtime.accept_runtime(StateProposal("tool_dispatched", ToolCall("c1", "get_status"), 1))
+    with pytest.raises(RequestRepeated, match="an open call of that id"):
+        runtime.accept_runtime(
+            StateProposal("callback_awaited", Callback("c1", service="ci"), 2)
+        )
