@@ -16,6 +16,13 @@ from runstate_lab.model import CallStatus
 
 Plain = dict[str, object]
 PHASES = ("aimed", "killed", "recovered", "ended")
+DEAD = "w1 is dead already: aim elsewhere, or kill nobody"
+REASONS: dict[str, dict[str, str]] = {
+    "aimed": {"recover": "nobody was killed yet", "go_on": "recover first", "spare": "w1 lives"},
+    "killed": {"kill": DEAD, "go_on": "recover first"},
+    "recovered": {"kill": DEAD, "recover": "recovered already"},
+    "ended": {"kill": DEAD, "recover": "recovered already", "go_on": "w2 went on to the end"},
+}
 MOMENT_HEADS = ("moment", "what", "kept where", "number", "before the kill")
 CALL_HEADS = ("call", "tool", "answer", "why", "may be repeated")
 COMPARE_HEADS = (
@@ -62,6 +69,7 @@ def crash_graph() -> Plain:
         "size": list(crashmarks.SIZE),
         "loops": [{"id": name, "label": loop.label} for name, loop in LOOPS.items()],
         "keys": [{"id": KEYS[keyed], "label": KEYS[keyed]} for keyed in (False, True)],
+        "reasons": REASONS,
         "call_heads": list(CALL_HEADS),
         "compare_heads": list(COMPARE_HEADS),
         "runs": runs,

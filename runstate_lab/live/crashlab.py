@@ -19,6 +19,7 @@ from runstate_lab.live.crashgraph import (
     COMPARE_HEADS,
     MOMENT_HEADS,
     PHASES,
+    REASONS,
     crash_graph,
     run_name,
 )
@@ -27,10 +28,6 @@ from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, still
 
 AIMED, KILLED, RECOVERED, ENDED = PHASES
-MISSING = {
-    RECOVERED: (KILLED, "nobody killed yet", "kill() first"),
-    ENDED: (RECOVERED, "nothing recovered yet", "kill(), then recover()"),
-}
 
 
 class CrashLab(Live):
@@ -92,8 +89,8 @@ class CrashLab(Live):
         self._unsealed()
         if point is not None:
             self._go(self._place(point))
-        self.phase = KILLED
-        return self.text()
+            self.phase = AIMED
+        return self._follow("kill", KILLED)
 
     def recover(self) -> str:
         """What a recovery reads from what was kept.
@@ -101,14 +98,18 @@ class CrashLab(Live):
         >>> CrashLab().recover()
         Traceback (most recent call last):
             ...
-        runstate_lab.live.faults.Askew: asked recovered, found nobody killed yet
-        hint: kill() first
+        runstate_lab.live.faults.Askew: asked to recover, found nobody was killed yet
+        hint: the order is kill(), recover(), go_on(); spare() takes the kill back
         """
-        return self._step_to(RECOVERED)
+        return self._follow("recover", RECOVERED)
 
     def go_on(self) -> str:
         """What came of it once another worker went on."""
-        return self._step_to(ENDED)
+        return self._follow("go_on", ENDED)
+
+    def spare(self) -> str:
+        """What is said when nobody was killed after all."""
+        return self._follow("spare", AIMED)
 
     def back(self) -> str:
         """What is said one moment earlier; nothing is run again."""
@@ -187,11 +188,12 @@ class CrashLab(Live):
         parts.append(point[later[self.phase]])
         return [tuple(self._known["marks"][place]) for part in parts for place in part]
 
-    def _step_to(self, phase: str) -> str:
+    def _follow(self, control: str, phase: str) -> str:
         self._unsealed()
-        needed, found, hint = MISSING[phase]
-        if PHASES.index(self.phase) < PHASES.index(needed):
-            raise Askew(phase, found, hint)
+        reason = REASONS[self.phase].get(control)
+        if reason:
+            hint = "the order is kill(), recover(), go_on(); spare() takes the kill back"
+            raise Askew(f"to {control.replace('_', ' ')}", reason, hint)
         self.phase = phase
         return self.text()
 

@@ -117,12 +117,12 @@ class ApprovalDesk(Live):
         """
         self._unsealed()
         name = store if isinstance(store, str) else _named(store)
-        if callable(store):
-            self._others[name] = store
+        makers = {**self._others, name: store} if callable(store) else self._others
         if name:
-            _one_of(name, tuple(self._others))
+            _one_of(name, tuple(makers))
         at, presses = self.at, self._presses(len(self.shown))
-        steps = self._steps(name, presses)
+        steps = self._steps(name, makers.get(name), presses)
+        self._others = makers
         others = [[one, _label(one, make)] for one, make in self._others.items()]
         self._known = {**self._known, "others": others}
         with self.hold_sync():
@@ -192,25 +192,31 @@ class ApprovalDesk(Live):
         return still(groups, tuple(step["size"]), self.sentence())
 
     def _press(self, press: Press) -> str:
+        for given in (press.by, press.call):
+            if not isinstance(given, str):
+                raise Askew(
+                    f"an answer by or about {given!r}", "no name", 'give by="max" or call="c2"'
+                )
         offs = self._step()["offs"]
         names = ("old",) if press.card == "old" else ()
         for name in (*names, press.deed):
             if name in offs:
                 hint = "press something else, or go back()"
                 raise Askew(press.words, offs[name], hint)
-        steps = self._steps(self.beside_it, [*self._presses(self.at + 1), press])
+        other, presses = self._others.get(self.beside_it), self._presses(self.at + 1)
+        steps = self._steps(self.beside_it, other, [*presses, press])
         with self.hold_sync():
             self.shown, self.at = steps, len(steps) - 1
         return self.text()
 
-    def _steps(self, name: str, presses: list[Press]) -> list[dict[str, object]]:
-        desks: dict[str, Factory] = {RIGHT: StateStore}
-        if name:
-            desks[name] = self._others[name]
+    def _steps(
+        self, name: str, other: Factory | None, presses: list[Press]
+    ) -> list[dict[str, object]]:
+        desks = {RIGHT: StateStore} if other is None else {RIGHT: StateStore, name: other}
         try:
             return deskgraph.steps(desks, presses)
         except Exception as fault:  # a learner's own store may raise anything while run-7 begins
-            found = f"{type(fault).__name__}: {fault}"
+            found = f"{type(fault).__name__}: {fault}".partition("\n")[0]
             raise Askew(
                 f"a desk on {name}", found, "give a store that run-7 can begin on"
             ) from fault

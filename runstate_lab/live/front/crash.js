@@ -38,7 +38,7 @@ function labParts(model, stage, view) {
     kill: stepControl(model, "kill", "Kill here", "K", "killed"),
     recover: stepControl(model, "recover", "Recover", "R", "recovered"),
     go_on: stepControl(model, "go_on", "Let w2 go on", "G", "ended"),
-    reset: stepControl(model, "reset", "Kill nobody", "", "aimed"),
+    spare: stepControl(model, "spare", "Kill nobody", "", "aimed"),
   };
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "Kill, recover, go on" }, ...Object.values(view.steps).map((one) => one.part));
   view.scrub = scrubber(stage, { at: () => model.get("point"), length: () => runOf(model).words.length, go: (point) => aim(model, point) });
@@ -71,16 +71,6 @@ function change(model, loop, key) {
   store(model, { loop, keyed: key === model.get("graph").keys[1].id, point });
 }
 
-function reasons(phase) {
-  const at = PHASES.indexOf(phase);
-  return {
-    kill: at > 0 ? "w1 is dead already: move the kill point, or kill nobody" : "",
-    recover: at < 1 ? "nobody was killed yet" : at > 1 ? "recovered already" : "",
-    go_on: at < 2 ? "recover first" : at > 2 ? "w2 went on to the end" : "",
-    reset: at ? "" : "w1 lives",
-  };
-}
-
 function paintLab(model, root, view) {
   const graph = model.get("graph"), run = runOf(model), point = pointOf(model), phase = model.get("phase");
   const [before, asked, deployed, attempts] = point.counts, ended = phase === "ended";
@@ -90,7 +80,7 @@ function paintLab(model, root, view) {
   tick(view.keys, keyOf(model));
   paintStrip(model, view, graph, run, point, phase);
   view.live.textContent = point.said[phase];
-  for (const [name, reason] of Object.entries(reasons(phase))) switchControl(view.steps[name].button, view.steps[name].note, reason);
+  for (const [name, { button, note }] of Object.entries(view.steps)) switchControl(button, note, graph.reasons[phase][name] ?? "");
   view.scrub.show();
   paintCalls(view, graph, point, phase);
   paintBooks(view, point, ended ? [asked, deployed, attempts] : null);
