@@ -264,12 +264,16 @@ class StateChart(Live):
 
     def _found(self) -> Iterator[tuple[str, Marks]]:
         """The arrows that were found to be there, the statuses, the attempt refused."""
-        steps = self._walk()
+        steps, names = self._walk(), []
         for arrow in self._known["arrows"]:
             pair = (arrow["from"], arrow["to"])
             proved = {step.kind for step in steps if (step.before, step.answer["to"]) == pair}
             if proved:
-                yield "rs-way rs-taken", tuple(self._named_when_proved(arrow, proved))
+                yield "rs-way rs-taken", _split(arrow)[0]
+            if proved == self._makers(arrow):
+                names += [mark for mark in self._names(arrow) if mark not in names]
+        if names:
+            yield "rs-names", tuple(names)
         for name, marks in self._known["nodes"].items():
             yield "rs-node rs-lit" if name == self.status else "rs-node", marks
         asking = self.proposed or self.expected
@@ -279,10 +283,14 @@ class StateChart(Live):
         if hoped in self._known["nodes"]:
             yield "rs-hopes", (_around(self._known["nodes"][hoped]),)
 
-    def _named_when_proved(self, arrow: dict[str, Any], proved: set[str]) -> Marks:
+    def _makers(self, arrow: dict[str, Any]) -> set[str]:
         answers = self._known["answers"][arrow["from"]]
-        makers = {kind for kind, answer in answers.items() if answer["to"] == arrow["to"]}
-        return tuple(mark for mark in arrow["marks"] if mark[0] != "text" or proved == makers)
+        return {kind for kind, answer in answers.items() if answer["to"] == arrow["to"]}
+
+    def _names(self, arrow: dict[str, Any]) -> Marks:
+        """Its own name, or that of the arrow whose end it shares."""
+        sharing = [one for one in self._known["arrows"] if one["to"] == arrow["to"]]
+        return next((names for one in (arrow, *sharing) if (names := _split(one)[1])), ())
 
     def _go(self, place: int) -> str:
         self._unsealed()
@@ -294,6 +302,13 @@ class StateChart(Live):
 
 def _named(expected: str) -> str:
     return "a refusal" if expected == REFUSED else expected
+
+
+def _split(arrow: dict[str, Any]) -> tuple[Marks, Marks]:
+    """The line of an arrow, and its name."""
+    marks = arrow["marks"]
+    names = tuple(mark for mark in marks if mark[0] == "text")
+    return tuple(mark for mark in marks if mark not in names), names
 
 
 def _around(marks: Marks) -> Mark:

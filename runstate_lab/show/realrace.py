@@ -96,7 +96,9 @@ def as_table(tallies: Sequence[Tally]) -> CaptionedFrame:
     """The races as a table with a caption, one row a store."""
     from runstate_lab.show.frames import captioned
 
-    return captioned("Processes that write to one SQLite file at once", HEADS, map(astuple, tallies))
+    return captioned(
+        "Processes that write to one SQLite file at once", HEADS, map(astuple, tallies)
+    )
 
 
 def tally(store: str, *, writers: int, each: int, held: int, limit: float) -> Tally:
@@ -109,7 +111,9 @@ def tally(store: str, *, writers: int, each: int, held: int, limit: float) -> Ta
             program = [sys.executable, "-m", "runstate_lab.show.racer", store, str(path)]
             names = list(WRITERS)[:writers]
             commands = {name: [*program, name, str(each), str(held)] for name in names}
-            told = [json.loads(line) for line in together(commands, meets=MEETS * held, limit=limit)]
+            told = [
+                json.loads(line) for line in together(commands, meets=MEETS * held, limit=limit)
+            ]
             found = {str(fact) for fact in kept.load().facts}
         finally:
             kept.close()
@@ -161,7 +165,9 @@ class _Racer:
             found = f"that {command[0] or 'this Python'} cannot be started here: {fault}"
             hint = "race where Python may start programs"
             raise RaceFailed(f"the process {name}", found, hint) from fault
-        self._in, self._out = (cast(IO[str], end) for end in (self._process.stdin, self._process.stdout))
+        self._in, self._out = (
+            cast(IO[str], end) for end in (self._process.stdin, self._process.stdout)
+        )
 
     def hear(self) -> str:
         """The next line; empty when there is none any more."""

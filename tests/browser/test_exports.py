@@ -50,7 +50,9 @@ def test_what_is_shown_is_saved_by_pointer_and_by_keys(visit: Any) -> None:
 
         assert (f"{stem}.svg", shown(root)) == (name, words)
         assert (page[0].text, DARK) == (page.get("aria-label"), page[1].get("fill"))
-        assert [] == [one for one in ("class=", "var(", "href", "tabindex", "rs-hit") if one in text]
+        assert [] == [
+            one for one in ("class=", "var(", "href", "tabindex", "rs-hit") if one in text
+        ]
         assert [] == [node for node in page.iter(f"{SVG}text") if not node.get("fill")]
 
     root.get_by_role("button", name="Save table (CSV)").focus()

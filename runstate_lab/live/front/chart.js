@@ -146,21 +146,33 @@ function buildDrawing(model, view) {
 
 function kindsOf(graph, from, to) { return graph.kinds.filter((kind) => graph.answers[from][kind].to === to); }
 
-function paintWays(model, view, steps, status, predicting) {
-  const graph = model.get("graph");
-  // What is open from here lies over what is not, where both share a trunk.
-  const ways = [...graph.arrows].sort((one, other) => (one.from === status) - (other.from === status));
-  view.ways.replaceChildren(...ways.map((arrow) => {
-    const taken = new Set(steps.filter((step) => step.answer.to === arrow.to && step.before === arrow.from).map((step) => step.kind));
-    if (predicting) return taken.size ? foundArrow(graph, arrow, taken) : null;
-    return chartArrow(model, arrow, arrow.from === status, taken.size > 0);
-  }).filter(Boolean));
+function takenKinds(steps, { from, to }) {
+  return new Set(steps.filter((step) => step.answer.to === to && step.before === from).map((step) => step.kind));
 }
 
-// Its name is there when every kind of event that makes it was found.
-function foundArrow(graph, arrow, taken) {
-  const all = kindsOf(graph, arrow.from, arrow.to).length === taken.size;
-  return drawGroup(arrow.marks.filter(([tag]) => all || tag !== "text"), { class: "rs-way rs-taken", "data-from": arrow.from, "data-to": arrow.to });
+function paintWays(model, view, steps, status, predicting) {
+  const graph = model.get("graph");
+  if (predicting) return view.ways.replaceChildren(...foundArrows(graph, steps));
+  // What is open from here lies over what is not, where both share a trunk.
+  const ways = [...graph.arrows].sort((one, other) => (one.from === status) - (other.from === status));
+  view.ways.replaceChildren(...ways.map((arrow) => chartArrow(model, arrow, arrow.from === status, takenKinds(steps, arrow).size > 0)));
+}
+
+// An arrow is there when it was found, and has its name when every kind of event that makes it was.
+function foundArrows(graph, steps) {
+  const found = graph.arrows.filter((arrow) => takenKinds(steps, arrow).size), names = new Map();
+  for (const arrow of found) {
+    if (takenKinds(steps, arrow).size < kindsOf(graph, arrow.from, arrow.to).length) continue;
+    for (const mark of nameOf(graph, arrow)) names.set(JSON.stringify(mark), mark);
+  }
+  const lines = found.map((arrow) => drawGroup(arrow.marks.filter(([tag]) => tag !== "text"), { class: "rs-way rs-taken", "data-from": arrow.from, "data-to": arrow.to }));
+  return [...lines, drawGroup([...names.values()], { class: "rs-names" })];
+}
+
+// Its own, or that of the arrow whose end it shares.
+function nameOf(graph, arrow) {
+  const sharing = [arrow, ...graph.arrows.filter(({ to }) => to === arrow.to)];
+  return sharing.map(({ marks }) => marks.filter(([tag]) => tag === "text")).find((marks) => marks.length) ?? [];
 }
 
 function chartArrow(model, arrow, open, taken) {
