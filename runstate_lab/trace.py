@@ -17,7 +17,7 @@ from runstate_lab.model import StateEvent
 
 # A name that ends like a secret's, and its value; or a value that looks like one.
 SECRETS = re.compile(
-    r"""(?ix) ( [\w-]* (?: api[_-]?key | access[_-]?key | token | secret | passw(?:or)?d | pwd
+    r"""(?ix) ( (?<![\w-]) [\w-]* (?: api[_-]?key | access[_-]?key | token | secret | passw(?:or)?d | pwd
                           | authorization ) ["']? \s* [:=] \s* )
               (?: "[^"]*" | '[^']*' | (?: (?: bearer | basic ) \s+ )? [^\s,;}]+ )
             | \b ( bearer \s+ | (?<=://)[^\s/:@]+: ) [^\s@]+ (?= @ | \s | $ )
