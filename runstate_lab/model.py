@@ -30,9 +30,8 @@ from runstate_lab.nouns import (
     RunStatus,
     ToolCall,
     TurnState,
-    filled,
-    whole,
 )
+from runstate_lab.shapes import filled, text, whole
 
 Value = str | ToolCall | Decision | Approval | Callback | Answer | Lease | Plan | Claim | NodeReport
 VALUES = (str, ToolCall, Decision, Approval, Callback, Answer, Lease, Plan, Claim, NodeReport)
@@ -166,6 +165,11 @@ class ExecutionContext:
     True
     >>> typed is ExecutionContext("runtime", "runtime")
     False
+    >>> ExecutionContext(7, "runtime")
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked a source, found a int, not text
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
     """
 
     source: str
@@ -173,6 +177,15 @@ class ExecutionContext:
     call_id: str | None = None
     tick: int = 0
     epoch: int | None = None
+
+    def __post_init__(self) -> None:
+        text("a source", self.source)
+        text("an authority", self.authority)
+        if self.call_id is not None:
+            text("a call id", self.call_id)
+        whole("a tick", self.tick)
+        if self.epoch is not None:
+            whole("a reign", self.epoch)
 
 
 @dataclass(frozen=True, init=False)
