@@ -78,7 +78,6 @@ function paintRunTrace(view, { run, rows, at, go, unfold }) {
   for (let index = start; index < end; index += 1) body.append(rows[index].folded ? foldRow(rows[index], index === current, unfold) : stepRow(run, rows[index].first, index === current, go));
   const head = element("tr", {}, ...["step", "offered", "answer"].map((text) => element("th", { scope: "col" }, text)));
   view.trace.body.replaceChildren(element("table", { class: "rs-table rs-run-table" }, element("caption", { class: "rs-hidden-words" }, `Trace, rows ${start + 1} to ${end} of ${rows.length}`), element("thead", {}, head), body));
-  centre(view.trace.body, view.trace.body.querySelector(".rs-now"));
   const shown = rows.filter((row) => !row.folded && row.first).length;
   view.trace.note.textContent = rows.length > end - start ? `rows ${start + 1} to ${end} of ${rows.length}` : `${shown} of ${run.newest} steps`;
 }

@@ -1,5 +1,5 @@
 // Look at a run: a picture, a slider, three panes. Every step came from Python at once; nothing is run here.
-const RUN_MOVES = ["at", "since", "picked", "hidden", "rejected", "folds", "words", "opened"];
+const RUN_MOVES = ["at", "since", "hidden", "rejected", "folds", "words", "opened"];
 
 function render({ model, el }) {
   const root = openRoot(el, "Look at a run");
@@ -7,15 +7,15 @@ function render({ model, el }) {
   const view = { skipped: {} };
   const build = () => {
     view.run = null;
-    const stage = freshStage(root);
+    const key = keyOfFocus(root), stage = freshStage(root);
     if (model.get("sealed")) return stage.append(...sealedParts(model));
     view.run = openRun(model.get("graph"));
     stage.append(...runParts(model, stage, view));
     paintRun(model, root, view);
-    stage.classList.add("rs-ready");
+    focusOn(root, key);
   };
   const repaint = () => { if (view.run) paintRun(model, root, view); };
-  const quiet = [watch(model, ["sealed", "graph"], build), watch(model, RUN_MOVES, repaint)];
+  const quiet = [watch(model, ["sealed", "graph"], build), watch(model, RUN_MOVES, repaint), watch(model, ["picked"], () => { if (view.run) paintPicked(model, root, view); })];
   const room = new ResizeObserver(() => { if (view.run && Math.abs((view.width ?? 0) - view.picture.clientWidth) > 1) repaint(); });
   build();
   room.observe(root);
@@ -67,26 +67,46 @@ function roveCells(press, view) {
   next.click();
 }
 
-function paintRun(model, root, view) {
-  const { run } = view, at = Math.min(model.get("at"), run.newest), said = saidAt(run, at);
-  const rows = view.rows = siftedRows(model, view);
-  const moves = {
-    run, rows, at, said, picked: model.get("picked"), since: model.get("since"),
+function movesOf(model, root, view) {
+  const { run } = view, at = Math.min(model.get("at"), run.newest);
+  view.rows = siftedRows(model, view);
+  return {
+    run, at, rows: view.rows, said: saidAt(run, at), picked: model.get("picked"), since: model.get("since"),
     go: (to) => store(model, { at: to }), pick: (picked) => store(model, { picked }), repaint: () => paintRun(model, root, view),
     unfold: (first, open) => store(model, { opened: open ? [...model.get("opened"), first] : model.get("opened").filter((one) => one !== first) }),
   };
-  const focus = root.getRootNode().activeElement, key = root.contains(focus) ? focus.dataset.key : undefined;
+}
+
+function paintRun(model, root, view) {
+  const moves = movesOf(model, root, view), { run, at, rows } = moves, key = keyOfFocus(root);
   Object.assign(root.dataset, { at: String(at), steps: String(run.newest), revision: String(run.steps[at].revision), picked: moves.picked, rows: String(rows.length) });
   const width = view.picture.clientWidth;
   Object.assign(view, { width, columns: columnsIn(width, run.graph.size) });
   const many = run.newest === 1 ? "1 step" : `${run.newest} steps`;
   view.title.lastChild.textContent = `${many}, ${run.refused ??= run.steps.filter(({ code }) => code).length} refused`;
   for (const paint of [paintRunPicture, paintRunState, paintRunTrace, paintRunContext, paintRunOwner, paintRunChanges]) paint(view, moves);
-  const folded = rows[placeOf(rows, at)]?.folded ? " This step is folded away now." : "";
-  view.live.textContent = said + folded;
-  view.scrub.show();
-  view.filter.show();
-  view.changes.show();
+  view.live.textContent = moves.said + (rows[placeOf(rows, at)]?.folded ? " This step is folded away now." : "");
+  for (const part of [view.scrub, view.filter, view.changes]) part.show();
+  centre(view.trace.body, view.trace.body.querySelector(".rs-now"));
+  focusOn(root, key);
+}
+
+// Another field under the lens changes nothing else on the page.
+function paintPicked(model, root, view) {
+  const moves = movesOf(model, root, view), key = keyOfFocus(root);
+  root.dataset.picked = moves.picked;
+  paintRunState(view, moves);
+  paintRunOwner(view, moves);
+  focusOn(root, key);
+}
+
+// What is drawn anew keeps the focus: an element is known by its key.
+function keyOfFocus(root) {
+  const focus = root.getRootNode().activeElement;
+  return root.contains(focus) ? focus.dataset.key : undefined;
+}
+
+function focusOn(root, key) {
   if (key) root.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
 }
 
@@ -138,9 +158,10 @@ function filterPart(model, view) {
   const all = element("button", { type: "button" }, "Show everything"), note = element("span", { class: "rs-why", id: freshId("why") });
   on(all, "click", () => { if (!isOff(all)) store(model, { hidden: [], rejected: false, folds: false, words: "", opened: [] }); });
   const now = element("span", { class: "rs-soft-note", role: "status" });
-  const part = element("details", { class: "rs-filter" }, element("summary", {}, "Filter and fold ", now),
+  const part = element("details", { class: "rs-filter", open: view.filterOpen ? "" : null }, element("summary", {}, "Filter and fold ", now),
     element("div", { class: "rs-bar" }, element("span", { class: "rs-search" }, element("label", { for: search.id }, "Search"), search), element("div", { class: "rs-choice" }, refused.part, idle.part)),
     element("fieldset", { class: "rs-choice" }, element("legend", {}, "Sources"), ...sources.map((one) => one.part)), element("p", { class: "rs-go" }, all, note));
+  on(part, "toggle", () => { view.filterOpen = part.open; });
   const show = () => {
     const hidden = model.get("hidden"), shown = view.rows.filter((row) => !row.folded && row.first).length;
     if (search.value !== model.get("words")) search.value = model.get("words");
@@ -162,7 +183,7 @@ function checkbox(label, change) {
 
 function refreshPart(model) {
   if (!model.get("rereads")) return null;
-  const button = element("button", { type: "button" }, "Read the store again"), note = element("span", { class: "rs-why", role: "status" });
+  const button = element("button", { type: "button", "data-key": "refresh" }, "Read the store again"), note = element("span", { class: "rs-why", role: "status" });
   on(button, "click", () => {
     note.textContent = "";
     const waited = setTimeout(() => { note.textContent = "The kernel does not answer. Run this cell again."; }, 5000);
