@@ -5,6 +5,7 @@
     StateChart()    propose events, watch what the rules answer
     RealRace()      processes that really write to one file; no number is stored
     NodeBoard()     workers take the nodes of a graph; claims, leases, fencing
+    ContextSlider() what a model gets to see, at every budget; what is left out
     ApprovalDesk()  rosa is asked; grant, deny, too late, as somebody else
     CrashLab()      kill run-7 at any moment, recover, let another go on
 
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from runstate_lab.live.crashlab import CrashLab
+    from runstate_lab.live.contextslider import ContextSlider
     from runstate_lab.live.desk import ApprovalDesk
     from runstate_lab.live.nodeboard import NodeBoard
     from runstate_lab.live.realrace import RealRace
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 LATER = {
     "crashlab": "CrashLab",
+    "contextslider": "ContextSlider",
     "desk": "ApprovalDesk",
     "nodeboard": "NodeBoard",
     "realrace": "RealRace",
@@ -41,7 +44,7 @@ LATER = {
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "ContextSlider", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:

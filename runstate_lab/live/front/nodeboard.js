@@ -168,7 +168,8 @@ function paintGraph(view, past) {
   const scrolled = view.picture.scrollTop;
   graph.nodes.forEach((name, place) => picture.append(drawGroup(nodes[place].marks, { class: fresh[`node:${name}`] ? "rs-step rs-now" : "rs-step", "data-node": name, "data-status": nodes[place].rows.at(-1)[5] })));
   view.picture.replaceChildren(picture);
-  if (graph.size[1] > TALL) showNews(view.picture, picture, scrolled);
+  // The first time the board is not on the page yet, and nothing has a place.
+  if (graph.size[1] > TALL) requestAnimationFrame(() => showNews(view.picture, picture, scrolled));
 }
 
 // What the press changed is brought into the middle of a graph that is taller than its place.
