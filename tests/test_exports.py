@@ -189,3 +189,44 @@ def test_a_locked_widget_gives_nothing_away(
     if ending != "txt":
         with pytest.raises(Sealed):
             getattr(widget, ending)()
+
+
+class Loose(Live):
+    """A widget whose table does not ask whether it is locked."""
+
+    def sentence(self) -> str:
+        """Nothing to say."""
+        return "loose"
+
+    def table(self) -> object:
+        """A table that should not get out."""
+        return Scheduler(schedule="A").table()
+
+
+def test_the_lock_holds_where_a_table_forgets_to_ask() -> None:
+    """Saving asks for itself."""
+    widget = Loose()
+    widget.sealed = "predict first"
+    with pytest.raises(Sealed):
+        widget.csv()
+
+
+def test_a_disk_that_fails_leaves_the_old_file_and_no_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written whole or not at all."""
+    place = tmp_path / "board.csv"
+    Scheduler(schedule="A").save(place)
+    before = place.read_bytes()
+
+    def fail(*given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(Askew, match="found no space left on device"):
+        Scheduler(schedule="AB").save(place)
+
+    assert (before, ["board.csv"]) == (
+        place.read_bytes(),
+        [one.name for one in tmp_path.iterdir()],
+    )

@@ -21,6 +21,7 @@ Marks = tuple[Mark, ...]
 FRONT = Path(__file__).parent / "front"
 SVG_SPACE = "http://www.w3.org/2000/svg"
 HEAD_LENGTH, HEAD_HALF = 8, 4
+SHEETS = ("marks.css",)
 
 
 def text(x: float, y: float, words: str, role: str, *, anchor: str = "middle") -> Mark:
@@ -73,18 +74,29 @@ def box(x: float, y: float, width: float, height: float, role: str, *, corner: f
     return ("rect", {**place, "rx": _number(corner), "class": f"rs-{role}"}, "")
 
 
-def still(groups: Iterable[tuple[str, Marks]], size: tuple[int, int], alt: str) -> str:
+def still(
+    groups: Iterable[tuple[str, Marks]],
+    size: tuple[int, int],
+    alt: str,
+    *,
+    sheets: tuple[str, ...] = SHEETS,
+) -> str:
     """An `<img>` that shows the marks anywhere, on an opaque light ground.
+
+    A widget with marks of its own names its sheet behind the common one, which
+    stays as it is: every picture that a notebook keeps holds its bytes.
 
     >>> still((), (10, 10), "A & B")[:25]
     '<img alt="A &amp; B" widt'
     """
-    drawing = base64.b64encode(svg(groups, size).encode()).decode()
+    drawing = base64.b64encode(svg(groups, size, sheets=sheets).encode()).decode()
     source = f"data:image/svg+xml;base64,{drawing}"
     return f'<img alt="{html.escape(alt)}" width="{size[0]}" src="{source}">'
 
 
-def svg(groups: Iterable[tuple[str, Marks]], size: tuple[int, int]) -> str:
+def svg(
+    groups: Iterable[tuple[str, Marks]], size: tuple[int, int], *, sheets: tuple[str, ...] = SHEETS
+) -> str:
     """The marks as one SVG document that needs nothing else.
 
     >>> "<script>" in svg([("base", (text(0, 0, "<script>", "label"),))], (10, 10))
@@ -96,13 +108,17 @@ def svg(groups: Iterable[tuple[str, Marks]], size: tuple[int, int]) -> str:
     )
     root.set("width", str(width))
     root.set("height", str(height))
-    ElementTree.SubElement(root, "style").text = (FRONT / "marks.css").read_text("utf-8")
+    ElementTree.SubElement(root, "style").text = _looks(sheets)
     ElementTree.SubElement(root, "rect", {"width": "100%", "height": "100%", "class": "rs-ground"})
     for role, marks in groups:
         group = ElementTree.SubElement(root, "g", {"class": role})
         for tag, attributes, words in marks:
             ElementTree.SubElement(group, tag, attributes).text = words or None
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _looks(sheets: tuple[str, ...]) -> str:
+    return "".join((FRONT / sheet).read_text("utf-8") for sheet in sheets)
 
 
 def _number(value: float) -> str:

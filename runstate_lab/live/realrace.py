@@ -25,6 +25,7 @@ LEFT, RIGHT, HIGH = 132, 746, 26
 ROWS = {"naive": 12, "right": 92}
 ABOUT = {"naive": "saves whole pages", "right": "compares, then swaps"}
 SECONDS = 60.0
+SHEETS = ("marks.css", "racemarks.css")
 IDLE = "not raced yet"
 
 
@@ -39,7 +40,7 @@ class RealRace(Live):
     """
 
     _esm = script("dom.js", "exports.js", "realrace.js")
-    _css = style("marks.css", "runstate.css", "realrace.css")
+    _css = style(*SHEETS, "runstate.css", "realrace.css")
 
     played = ("rows", "said", "marks")
     rows = traitlets.List().tag(sync=True)
@@ -90,12 +91,12 @@ class RealRace(Live):
         """The course before the race; a notebook keeps this, so it has no result."""
         if self.sealed:
             return locked_picture(self.sealed)
-        return still([("rs-race", _drawn(()))], SIZE, self.sentence())
+        return still([("rs-race", _drawn(()))], SIZE, self.sentence(), sheets=SHEETS)
 
     def svg(self) -> str:
         """The last race as one SVG document; it is yours to keep."""
         self._unsealed("to save the picture")
-        drawn = svg([("rs-race", _drawn(self._tallies))], SIZE)
+        drawn = svg([("rs-race", _drawn(self._tallies))], SIZE, sheets=SHEETS)
         return standalone([drawn], self.text(), mark=type(self).__name__)
 
     @property

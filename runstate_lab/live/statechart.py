@@ -25,6 +25,7 @@ from runstate_lab.show.chart import status_chart
 
 REFUSED = "refused"
 HOPE_GAP = 5
+SHEETS = ("marks.css", "chartmarks.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class StateChart(Live):
     """
 
     _esm = script("dom.js", "scrub.js", "exports.js", "chart.js")
-    _css = style("marks.css", "runstate.css", "chart.css")
+    _css = style(*SHEETS, "runstate.css", "chart.css")
 
     played = ("tries", "at", "expectations", "proposed", "expected")
     tries = traitlets.List(traitlets.Unicode()).tag(sync=True)
@@ -217,7 +218,7 @@ class StateChart(Live):
             return locked_picture(self.sealed)
         if self.predicting:
             size = (int(self._known["size"][0]), int(self._known["size"][1]))
-            return still(self._found(), size, self.sentence())
+            return still(self._found(), size, self.sentence(), sheets=SHEETS)
         steps = self._walk()
         refused = None
         if steps and not steps[-1].accepted:
