@@ -12,7 +12,7 @@ from dataclasses import replace
 from os import cpu_count
 from platform import python_version
 
-from runstate_lab.bench import commits, contention, disk, importing, loops, reducer
+from runstate_lab.bench import browser, commits, contention, disk, importing, loops, reducer
 from runstate_lab.bench.rows import Aim, Line, Row, as_json, as_text
 from runstate_lab.bench.scale import FULL, QUICK, Scale
 
@@ -25,6 +25,8 @@ QUESTIONS: dict[str, Callable[[Scale], Row]] = {
     "durable-loop": loops.measure_durable,
     "import": importing.measure,
 }
+# Needs a Chromium and a minute of its own, so it is measured only when it is named.
+NAMED_ONLY: dict[str, Callable[[Scale], Row]] = {"browser": browser.measure}
 
 
 def measure(names: Sequence[str] = (), *, scale: Scale = FULL) -> Iterator[Row]:
@@ -33,16 +35,17 @@ def measure(names: Sequence[str] = (), *, scale: Scale = FULL) -> Iterator[Row]:
     >>> measure(["speed"])
     Traceback (most recent call last):
         ...
-    ValueError: asked the row speed, found reducer, commit, contention, disk, loop, durable-loop, import
+    ValueError: asked the row speed, found reducer, commit, contention, disk, loop, durable-loop, import, browser
     hint: name one of these rows, or none for all
     """
-    unknown = [name for name in names if name not in QUESTIONS]
+    known = {**QUESTIONS, **NAMED_ONLY}
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise ValueError(
-            f"asked the row {', '.join(unknown)}, found {', '.join(QUESTIONS)}\n"
+            f"asked the row {', '.join(unknown)}, found {', '.join(known)}\n"
             "hint: name one of these rows, or none for all"
         )
-    asked = [question for name, question in QUESTIONS.items() if not names or name in names]
+    asked = [known[name] for name in known if name in (names or QUESTIONS)]
     return (_told(question(scale), scale) for question in asked)
 
 
@@ -55,4 +58,4 @@ def _told(row: Row, scale: Scale) -> Row:
     return replace(row, notes=(*row.notes, versions + (rounds if timed else "")))
 
 
-__all__ = ["Aim", "FULL", "Line", "QUESTIONS", "QUICK", "Row", "Scale", "as_json", "as_text", "measure"]
+__all__ = ["Aim", "FULL", "Line", "NAMED_ONLY", "QUESTIONS", "QUICK", "Row", "Scale", "as_json", "as_text", "measure"]

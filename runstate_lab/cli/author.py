@@ -52,13 +52,17 @@ def verify(ctx: click.Context, jobs: int) -> None:
 @click.option("--only", metavar="NAME", multiple=True, help="This row only (may be given again).")
 @click.option("--json", "for_programs", is_flag=True, help="All rows as JSON, for programs.")
 @click.option("--quick", is_flag=True, help="Tiny counts: shows the form; the figures say nothing.")
-def bench(only: tuple[str, ...], for_programs: bool, quick: bool) -> None:
+@click.option("--browser", "in_browser", is_flag=True, help="The widgets in a real browser, only.")
+def bench(only: tuple[str, ...], for_programs: bool, quick: bool, in_browser: bool) -> None:
     """Measure the kernel beside its peers; a missed aim is said, never an error."""
     from runstate_lab import bench as benches
 
-    unknown = sorted(set(only) - set(benches.QUESTIONS))
+    only = tuple(benches.NAMED_ONLY) if in_browser else only
+
+    known = {**benches.QUESTIONS, **benches.NAMED_ONLY}
+    unknown = sorted(set(only) - set(known))
     if unknown:
-        names = ", ".join(benches.QUESTIONS)
+        names = ", ".join(known)
         raise click.BadParameter(f"no row {', '.join(unknown)}; hint: one of {names}")
     rows = []
     for row in benches.measure(only, scale=benches.QUICK if quick else benches.FULL):
