@@ -20,8 +20,10 @@ loads what a run in memory needs; the rest comes when it is first named.
        brokenledgers, brokenfiles
     5  promises, brokenloops,     promises of loops;
        watch, line, race, laws,   workers and one store, in any order;
-       exploration, worlds,       what every order shows, and any one
-       search, tokens, orders     of them again
+       variants, writers, claims, small worlds, right and wrong;
+       desks, retries, worlds,    what every order shows, and any one
+       exploration, search,       of them again
+       tokens, orders
 
 The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
@@ -150,14 +152,18 @@ LATER = {
     "ledgers": "APPROVALS LEDGERS",
     "exploration": "Exploration Failure Outcome",
     "laws": (
-        "no_decision_on_old_facts no_double_claim no_lost_update no_stale_approval "
-        "no_terminal_return nothing_pending_at_completion one_approval_one_effect"
+        "Keyed intent_before_effect no_decision_on_old_facts no_double_claim no_effect_twice "
+        "no_lost_update no_result_for_a_closed_call no_stale_approval no_terminal_return "
+        "nothing_left_open nothing_pending_at_completion one_approval_one_effect "
+        "only_the_holder_reports"
     ),
     "line": "FAULTS",
     "orders": "explore explore_world play",
     "race": "Race Step moves",
     "tokens": "Token",
-    "worlds": "WORLDS Variant World reporting run_7_at_revision_4 two_reporters",
+    "variants": "Variant World",
+    "worlds": "WORLDS",
+    "writers": "reporting run_7_at_revision_4 two_reporters",
     "promises": "CHECKPOINTS DRIVERS PROMISES RUNTIMES SCHEDULERS",
     "scheduler": "Executor Scheduler",
     "sqlite": "SqliteStateStore",

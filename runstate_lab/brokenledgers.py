@@ -307,7 +307,7 @@ class StickyGrantStore(StateStore):
 
     def _next(self, event: StateEvent) -> RunState:
         after = super()._next(event)
-        self._grants = (*self._grants, *after.grants)
+        self._grants = (*self._grants, *self._state.grants, *after.grants)
         return after
 
     _grants: tuple[tuple[str, str], ...] = ()

@@ -11,19 +11,44 @@ What is not here: who breaks them (see `worlds`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
+from typing import NamedTuple
 
-from runstate_lab.model import Answer, Approval, RunState, RunStatus, StateEvent
+from runstate_lab.model import (
+    Answer,
+    Approval,
+    Callback,
+    CallStatus,
+    RunState,
+    RunStatus,
+    StateEvent,
+)
 from runstate_lab.race import Race
 from runstate_lab.store import StateStore
 
 Law = Callable[[Race], bool]
 
 RESULTS = ("tool_result", "tool_result_recorded")
+SETTLED = ("tool_result_recorded", "tool_failed")
+BEGUN = ("tool_dispatched", "node_claimed")
+REPORTED = ("node_finished", "node_failed", "node_put_back", "node_asked")
+ANSWERED = ("approval_granted", "approval_denied", "approval_expired")
 ENDS = {
     "run_completed": RunStatus.COMPLETED,
     "run_failed": RunStatus.FAILED,
     "run_cancelled": RunStatus.CANCELLED,
 }
+UNDER_WAY = (CallStatus.DISPATCHED, CallStatus.UNKNOWN)
+
+
+class Keyed(NamedTuple):
+    """Said to the world with an idempotency key: twice is as good as once.
+
+    >>> Keyed("deployed release 7", "deploy-7").key
+    'deploy-7'
+    """
+
+    words: str
+    key: str
 
 
 def no_lost_update(race: Race) -> bool:
@@ -43,7 +68,7 @@ def no_decision_on_old_facts(race: Race) -> bool:
     True
     """
     revisions = [event.expected_revision for event in _accepted(race)]
-    first = revisions[0] if revisions else 0
+    first = race.start.revision
     return revisions == list(range(first, first + len(revisions)))
 
 
@@ -59,13 +84,15 @@ def no_double_claim(race: Race) -> bool:
 
 
 def nothing_pending_at_completion(race: Race) -> bool:
-    """A completed run has no open call and no open request.
+    """A completed run has no open call, request or node.
 
     >>> nothing_pending_at_completion(idle())
     True
     """
     state = race.store.load()
-    return state.status is not RunStatus.COMPLETED or not (state.calls or state.requests)
+    if state.status is not RunStatus.COMPLETED:
+        return True
+    return not state.pending and all(node.status.terminal for node in state.nodes)
 
 
 def no_terminal_return(race: Race) -> bool:
@@ -79,29 +106,103 @@ def no_terminal_return(race: Race) -> bool:
 
 
 def one_approval_one_effect(race: Race) -> bool:
-    """Nothing that was said to the world was said twice.
+    """No more was said to the world than approvals were granted.
 
     >>> one_approval_one_effect(idle())
     True
     """
-    return len(race.said) == len(set(race.said))
+    granted = [event.value for event in _accepted(race) if event.kind == "approval_granted"]
+    requests = {getattr(answer, "request_id", answer) for answer in granted}
+    return len(race.said) <= len(race.start.grants) + len(requests)
 
 
 def no_stale_approval(race: Race) -> bool:
-    """Every accepted grant was about its request as it was shown last.
+    """Every accepted grant was about an open request, as it was shown.
 
     >>> no_stale_approval(idle())
     True
     """
-    shown: dict[str, tuple[object, ...]] = {}
+    shown = {request.request_id: _bound(request) for request in race.start.requests}
     for event in _accepted(race):
         about = event.value
         if event.kind == "approval_requested":
             shown[about.request_id] = _bound(about)
-        elif event.kind == "approval_granted" and isinstance(about, Answer):
-            if shown.get(about.request_id, _bound(about)) != _bound(about):
+        elif event.kind in ANSWERED:
+            bound = shown.pop(getattr(about, "request_id", about), None)
+            if event.kind == "approval_granted" and bound != _bound(about):
                 return False
     return True
+
+
+def no_effect_twice(race: Race) -> bool:
+    """Nothing was said to the world twice without an idempotency key.
+
+    >>> no_effect_twice(idle())
+    True
+    """
+    said = [words for words in race.said if not isinstance(words, Keyed)]
+    return len(said) == len(set(said))
+
+
+def intent_before_effect(race: Race) -> bool:
+    """No more was said to the world than the store knows to have begun.
+
+    >>> intent_before_effect(idle())
+    True
+    """
+    before = [call for call in race.start.calls if call.status in UNDER_WAY]
+    begun = [event for event in _accepted(race) if event.kind in BEGUN]
+    return len(race.said) <= len(before) + len(begun)
+
+
+def no_result_for_a_closed_call(race: Race) -> bool:
+    """Every accepted result answers a call that was open when it came.
+
+    >>> no_result_for_a_closed_call(idle())
+    True
+    """
+    opened = {call.call_id for call in race.start.calls if call.status in UNDER_WAY}
+    for event in _accepted(race):
+        if event.kind == "tool_dispatched":
+            opened = (opened | {event.value.call_id}) - {event.value.retry_of}
+        elif event.kind in ENDS:
+            opened = set()
+        elif event.kind in SETTLED:
+            if event.call_id not in opened:
+                return False
+            opened = opened - {event.call_id}
+    return True
+
+
+def only_the_holder_reports(race: Race) -> bool:
+    """Every accepted report on a node came from the one who claimed it last.
+
+    Who it came from is seen from the line, not from the name in the report.
+
+    >>> only_the_holder_reports(idle())
+    True
+    """
+    holders: dict[str, str] = {}
+    for step in race.log:
+        for touch in step.touches:
+            if touch.proposal is None or touch.verb != "apply" or touch.code:
+                continue
+            if touch.proposal.kind == "node_claimed":
+                holders[touch.proposal.value.node] = step.worker
+            elif touch.proposal.kind in REPORTED:
+                node = touch.proposal.value.node
+                if holders.get(node, step.worker) != step.worker:
+                    return False
+    return True
+
+
+def nothing_left_open(race: Race) -> bool:
+    """No call and no request is open; a law for the end.
+
+    >>> nothing_left_open(idle())
+    True
+    """
+    return not race.store.load().pending
 
 
 def idle() -> Race:
@@ -121,5 +222,5 @@ def _accepted(race: Race) -> Iterator[StateEvent]:
     return (entry.event for entry in race.store.trace if entry.accepted)
 
 
-def _bound(about: Approval | Answer) -> tuple[object, ...]:
+def _bound(about: Approval | Callback | Answer) -> tuple[object, ...]:
     return about.call_id, about.digest, about.seen_revision

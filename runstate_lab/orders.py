@@ -21,7 +21,8 @@ from runstate_lab.race import Race, Worker, moves
 from runstate_lab.search import MOST, Question, Search
 from runstate_lab.store import StateStore
 from runstate_lab.tokens import Token, digits, place_of
-from runstate_lab.worlds import WORLDS, MakeStore, World
+from runstate_lab.variants import MakeStore, World
+from runstate_lab.worlds import WORLDS
 
 NO_REPLAY = ("store shared", "not the same twice")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Mapping
+from copy import copy
 from inspect import isgenerator
 from typing import NamedTuple
 
@@ -72,6 +73,7 @@ class Race:
         if not workers or any(not re.fullmatch("[A-Z]", str(name)) for name in workers):
             raise Malformed("workers named by one capital letter each", str(list(workers)))
         self.store = store
+        self.start = copy(store.load())
         self.log: list[Step] = []
         self.refusals: dict[str, Refusal] = {}
         self.unanswered: list[str] = []
