@@ -24,13 +24,9 @@ from runstate_lab.model import (
 from runstate_lab.store import StateStore
 
 FEW = some.sampled_from(["build", "tests", "scan"])
-FACTS = some.lists(
-    some.builds(Fact, FEW, some.sampled_from(["green", "red"])), max_size=5
-)
+FACTS = some.lists(some.builds(Fact, FEW, some.sampled_from(["green", "red"])), max_size=5)
 CALLS = some.lists(
-    some.builds(
-        ToolCall, FEW, some.just("deploy"), status=some.sampled_from(CallStatus)
-    ),
+    some.builds(ToolCall, FEW, some.just("deploy"), status=some.sampled_from(CallStatus)),
     max_size=4,
 )
 STATES = some.builds(
@@ -48,9 +44,7 @@ GREEN, RED = Fact("build", "green"), Fact("build", "red")
 CALL = ToolCall("c1", "deploy")
 
 
-@pytest.mark.parametrize(
-    "store", [approved_run(), graph_run()], ids=["approved", "graph"]
-)
+@pytest.mark.parametrize("store", [approved_run(), graph_run()], ids=["approved", "graph"])
 def test_each_frame_is_patched_onto_the_one_before(store: StateStore) -> None:
     """Replaying the changes of every frame gives every state of the run."""
     for frame in frames_of(store):
@@ -59,9 +53,7 @@ def test_each_frame_is_patched_onto_the_one_before(store: StateStore) -> None:
 
 
 @given(STATES, STATES)
-def test_any_two_states_can_be_compared_and_patched(
-    before: RunState, after: RunState
-) -> None:
+def test_any_two_states_can_be_compared_and_patched(before: RunState, after: RunState) -> None:
     """Whatever was added, removed, changed, moved or doubled, the patch is exact."""
 
     assert after == patch(before, diff(before, after))
@@ -73,9 +65,7 @@ def test_only_what_differs_is_listed(before: RunState, after: RunState) -> None:
     """A field is named exactly if it differs."""
     told = {change.field for change in diff(before, after)}
 
-    assert {
-        name for name in vars(before) if getattr(before, name) != getattr(after, name)
-    } == told
+    assert {name for name in vars(before) if getattr(before, name) != getattr(after, name)} == told
 
 
 @pytest.mark.parametrize(
@@ -131,9 +121,7 @@ def test_a_difference_in_words(
     """Old and new are both named, and of an element only the parts that changed."""
     start = RunState("run-7")
 
-    assert told == [
-        str(one) for one in diff(replace(start, **before), replace(start, **after))
-    ]
+    assert told == [str(one) for one in diff(replace(start, **before), replace(start, **after))]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +141,7 @@ def test_a_difference_in_words(
             "none",
         ),
         (
-            lambda: patch(
-                RunState("run-7"), [Change("facts", "changed", RED, GREEN, "build")]
-            ),
+            lambda: patch(RunState("run-7"), [Change("facts", "changed", RED, GREEN, "build")]),
             "none",
         ),
     ],

@@ -45,9 +45,7 @@ def long_run(steps: int = 1_000) -> StateStore:
             done = offer("tool_result_recorded", f"tests-{number}=green")
             runtime.accept_tool_result("run_tests", done, call_id=call[0].call_id)
         else:
-            runtime.accept_runtime(
-                offer("tool_dispatched", ToolCall(f"c{number}", "run_tests"))
-            )
+            runtime.accept_runtime(offer("tool_dispatched", ToolCall(f"c{number}", "run_tests")))
     return stage.store
 
 
@@ -141,9 +139,7 @@ def test_the_owner_is_the_entry_that_changed_it_last() -> None:
             writers = [
                 one.number
                 for one in frames[1 : frame.number + 1]
-                if any(
-                    c.field == field and element in ("", c.element) for c in one.changes
-                )
+                if any(c.field == field and element in ("", c.element) for c in one.changes)
             ]
             assert (writers or [None])[-1] == found.step
 
@@ -255,9 +251,7 @@ def test_steps_are_sifted_and_folded() -> None:
     view = RunView(approved_run())
 
     assert "1 of 10 steps shown." == view.only_rejected()
-    assert ["5 steps folded", "4 steps folded"] == [
-        str(row) for row in view.rows() if row.folded
-    ]
+    assert ["5 steps folded", "4 steps folded"] == [str(row) for row in view.rows() if row.folded]
     assert "6 of 10 steps shown." == view.unfold(3)
     assert "1 of 10 steps shown." == view.unfold(3, on=False)
     view.only_rejected(False)
@@ -282,10 +276,7 @@ def test_the_context_of_each_step_is_the_builders_own() -> None:
     """What is shown and what was left out is what a ContextBuilder gives for that state."""
     view = RunView(long_run(60), budget=120)
 
-    assert (
-        view.context().text.splitlines()[-1]
-        == f"fact: {view.frames[-1].after.facts[-1]}"
-    )
+    assert view.context().text.splitlines()[-1] == f"fact: {view.frames[-1].after.facts[-1]}"
     assert ["budget"] == [one.why for one in view.context().left_out]
     assert f"left out: {view.context().left_out[0]}" in view.text()
     shy = RunView(approved_run(), privacy="private", private_keys=("deployed",))
@@ -296,9 +287,7 @@ def test_the_text_holds_what_the_picture_and_the_table_hold() -> None:
     """Each step's kind, source, refusal code and revision is in the picture, the table, the text."""
     view = RunView(approved_run())
     drawing = ElementTree.fromstring(view.svg(whole=True))
-    drawn = "".join(
-        node.text or "" for node in drawing.iter() if node.tag.endswith("text")
-    )
+    drawn = "".join(node.text or "" for node in drawing.iter() if node.tag.endswith("text"))
     rows = list(csv.DictReader(io.StringIO(view.csv())))
     for frame, row in zip(view.frames[1:], rows[1:], strict=True):
         event = frame.entry.event  # type: ignore[union-attr]
@@ -368,9 +357,7 @@ def naive_frames() -> tuple[Frame, ...]:
         stage.runtime.accept_tool_result(tool, proposal, call_id=call_id)
         after, number = stage.store.load(), len(frames)
         remark = "tests=green is gone." if number == 2 else ""
-        frames.append(
-            Frame(number, stage.store.trace[-1], before, after, remark=remark)
-        )
+        frames.append(Frame(number, stage.store.trace[-1], before, after, remark=remark))
     return tuple(frames)
 
 
@@ -404,6 +391,8 @@ def test_a_wrong_stores_trace_is_not_passed_off_as_its_story() -> None:
         (lambda view: view.compare(-1), "10 steps"),
         (lambda view: view.hide("mallory"), "no such source"),
         (lambda view: view.unfold(3), "that step is shown"),
+        (lambda view: view.unfold("x"), "that step is shown"),
+        (lambda view: view.search(7), "a int"),
         (lambda view: RunView(), "neither"),
         (
             lambda view: RunView(StateStore(RunState("run-7")), frames=view.frames),
@@ -432,14 +421,10 @@ def test_a_sealed_view_gives_nothing_away() -> None:
     view.lens("calls/c1")
     view.seal("predict first")
     state = view.get_state()
-    sent = json.dumps(
-        {key: state[key] for key in state if key not in ("_esm", "_css", "layout")}
-    )
+    sent = json.dumps({key: state[key] for key in state if key not in ("_esm", "_css", "layout")})
 
     assert {} == state["graph"]
-    assert [] == [
-        word for word in ("refused", "mallory", "deploy", "revision") if word in sent
-    ]
+    assert [] == [word for word in ("refused", "mallory", "deploy", "revision") if word in sent]
     assert "predict first" in view.picture()
     with pytest.raises(Sealed):
         view.lens("status")
@@ -459,9 +444,7 @@ def test_the_second_view_of_a_store_shows_the_same() -> None:
 def test_what_a_notebook_keeps_has_its_text_and_looks() -> None:
     """The stored image carries its style sheet and an alt text that tells the step."""
     picture = RunView(approved_run(), at=6).picture()
-    drawing = base64.b64decode(
-        picture.partition("base64,")[2].partition('"')[0]
-    ).decode()
+    drawing = base64.b64decode(picture.partition("base64,")[2].partition('"')[0]).decode()
 
     assert "refused, answer_foreign" in picture.partition(" width=")[0]
     assert ".rs-store" in drawing

@@ -83,9 +83,7 @@ def diff(before: RunState, after: RunState) -> tuple[Change, ...]:
     """
     for state in (before, after):
         if not isinstance(state, RunState):
-            raise Askew(
-                "a difference", f"a {type(state).__name__}", "give two run states"
-            )
+            raise Askew("a difference", f"a {type(state).__name__}", "give two run states")
     found: list[Change] = []
     for name in FIELDS:
         old, new = getattr(before, name), getattr(after, name)
@@ -113,9 +111,7 @@ def patch(before: RunState, changes: Iterable[Change]) -> RunState:
         by_field.setdefault(change.field, []).append(change)
     for name, about in by_field.items():
         if name not in FIELDS:
-            raise Askew(
-                f"to change {name}", "no such field", f"name one of {', '.join(FIELDS)}"
-            )
+            raise Askew(f"to change {name}", "no such field", f"name one of {', '.join(FIELDS)}")
         now = getattr(before, name)
         if name in TUPLES:
             written[name] = _patched(name, now, about)
@@ -198,9 +194,7 @@ def short(value: object) -> str:
         case Lease():
             return f"{value.holder}, reign {value.epoch} until tick {value.until}"
         case Budget():
-            return (
-                ", ".join(f"{name} {text}" for name, text in parts(value)) or "no limit"
-            )
+            return ", ".join(f"{name} {text}" for name, text in parts(value)) or "no limit"
         case TurnState():
             return f"{value.number}, {value.phase}" + (", final" if value.final else "")
         case Fact() | FirstError():
@@ -250,9 +244,7 @@ def _elementwise(
         if place not in kept:
             yield Change(field, REMOVED, old, None, was[place], place)
         elif after[kept[place]] != old:
-            yield Change(
-                field, CHANGED, old, after[kept[place]], was[place], kept[place]
-            )
+            yield Change(field, CHANGED, old, after[kept[place]], was[place], kept[place])
     for place, new in enumerate(after):
         if place not in stayed:
             yield Change(field, ADDED, None, new, now[place], place)
@@ -270,20 +262,12 @@ def _kept(was: tuple[str, ...], now: tuple[str, ...]) -> Iterator[tuple[int, int
             yield same + block.a + step, same + block.b + step
 
 
-def _patched(
-    field: str, now: tuple[object, ...], about: list[Change]
-) -> tuple[object, ...]:
+def _patched(field: str, now: tuple[object, ...], about: list[Change]) -> tuple[object, ...]:
     elements = list(now)
-    gone = sorted(
-        (one for one in about if one.how == REMOVED), key=lambda one: -one.place
-    )
+    gone = sorted((one for one in about if one.how == REMOVED), key=lambda one: -one.place)
     for change in gone:
-        _met(
-            change, elements.pop(change.place) if change.place < len(elements) else None
-        )
-    for change in sorted(
-        (one for one in about if one.how == ADDED), key=lambda one: one.place
-    ):
+        _met(change, elements.pop(change.place) if change.place < len(elements) else None)
+    for change in sorted((one for one in about if one.how == ADDED), key=lambda one: one.place):
         elements.insert(change.place, change.new)
     for change in about:
         if change.how == CHANGED:
@@ -297,7 +281,5 @@ def _met(change: Change, found: object) -> object:
     if found != change.old:
         name = f"{change.field} {change.element}".strip()
         asked = f"to change {name} from {short(change.old)}"
-        raise Askew(
-            asked, short(found), "patch the state that the difference was made from"
-        )
+        raise Askew(asked, short(found), "patch the state that the difference was made from")
     return change.new

@@ -72,9 +72,7 @@ class Row:
         return f"{steps} opened" if self.opened else f"{steps} folded"
 
 
-def rows(
-    frames: Sequence[Frame], sieve: Sieve, opened: Collection[int] = ()
-) -> tuple[Row, ...]:
+def rows(frames: Sequence[Frame], sieve: Sieve, opened: Collection[int] = ()) -> tuple[Row, ...]:
     """The rows for a run; a fold is opened by the number of its first step.
 
     >>> rows((), Sieve())
@@ -83,9 +81,7 @@ def rows(
     return tuple(_rows(frames, sieve, opened))
 
 
-def _rows(
-    frames: Sequence[Frame], sieve: Sieve, opened: Collection[int]
-) -> Iterator[Row]:
+def _rows(frames: Sequence[Frame], sieve: Sieve, opened: Collection[int]) -> Iterator[Row]:
     for shown, run in groupby(frames, key=sieve.keeps):
         numbers = [frame.number for frame in run]
         if not shown:
@@ -107,13 +103,3 @@ def place(shown: Sequence[Row], number: int) -> int:
         for index, row in enumerate(shown)
         if row.first <= number <= row.last and not row.opened
     )
-
-
-def window(many: int, centre: int, width: int) -> range:
-    """The rows to draw: at most `width`, with the current one near the middle.
-
-    >>> window(1_000, 500, 9), window(5, 4, 9)
-    (range(496, 505), range(0, 5))
-    """
-    start = max(0, min(centre - width // 2, many - width))
-    return range(start, min(many, start + width))

@@ -82,9 +82,7 @@ def provenance(frames: Sequence[Frame], at: int, field: str) -> Provenance:
     shown = several(value) if name in TUPLES and not element else short(value)
     what = f"{name} {element}".strip()
     for frame in reversed(frames[1 : at + 1]):
-        if any(
-            one.field == name and element in ("", one.element) for one in frame.changes
-        ):
+        if any(one.field == name and element in ("", one.element) for one in frame.changes):
             return _written(frames, frame, Provenance(what, shown), value)
     if isinstance(value, Fact) and value.source:
         return Provenance(
@@ -134,26 +132,18 @@ def places(state: RunState) -> tuple[str, ...]:
 
 def _value(state: RunState, name: str, element: str) -> object:
     if name not in FIELDS:
-        raise Askew(
-            f"who wrote {name}", "no such field", f"name one of {', '.join(FIELDS)}"
-        )
+        raise Askew(f"who wrote {name}", "no such field", f"name one of {', '.join(FIELDS)}")
     value = getattr(state, name)
     if not element:
         return value
     inside = names(value) if name in TUPLES else ()
     if element not in inside:
-        hint = (
-            f"name one of {', '.join(inside)}" if inside else f"ask for {name} itself"
-        )
-        raise Askew(
-            f"who wrote {name}/{element}", "nothing of that name in this state", hint
-        )
+        hint = f"name one of {', '.join(inside)}" if inside else f"ask for {name} itself"
+        raise Askew(f"who wrote {name}/{element}", "nothing of that name in this state", hint)
     return value[inside.index(element)]
 
 
-def _written(
-    frames: Sequence[Frame], frame: Frame, known: Provenance, value: object
-) -> Provenance:
+def _written(frames: Sequence[Frame], frame: Frame, known: Provenance, value: object) -> Provenance:
     if frame.entry is None:
         return replace(known, step=frame.number)
     event = frame.entry.event

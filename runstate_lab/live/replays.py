@@ -73,10 +73,7 @@ class Frame:
             return f"The start: {self.after.status} at revision {self.after.revision}."
         more = f" {self.remark}" if self.remark else ""
         if self.entry is None:
-            return (
-                f"Step {self.number}. {self.source} {self.does}.".replace("  ", " ")
-                + more
-            )
+            return f"Step {self.number}. {self.source} {self.does}.".replace("  ", " ") + more
         event, refusal = self.entry.event, self.entry.refusal
         offer = f"{event.kind} {told(event.value)}".strip()
         about = f", about call {event.call_id}" if event.call_id else ""
@@ -112,9 +109,7 @@ def frames_of(store: StateStore) -> tuple[Frame, ...]:
     for number, entry in enumerate(entries, start=1):
         after = state if entry.refusal else reduce(state, entry.event, store.rules)
         if not entry.refusal and after.revision != entry.revision:
-            raise _no_fold(
-                f"revision {after.revision} for entry {number}, not {entry.revision}"
-            )
+            raise _no_fold(f"revision {after.revision} for entry {number}, not {entry.revision}")
         frames.append(Frame(number, entry, state, after))
         state = after
     newest = store.load()

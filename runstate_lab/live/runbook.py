@@ -24,18 +24,12 @@ HEADS = (
 )  # fmt: skip
 
 
-def panes(
-    frames: Sequence[Frame], at: int, context: Context, shown: Sequence[Row]
-) -> list[str]:
+def panes(frames: Sequence[Frame], at: int, context: Context, shown: Sequence[Row]) -> list[str]:
     """The three panes as lines: the state with marks, the trace, the context."""
     frame = frames[at]
     marked = {(change.field, change.element): change.how for change in frame.changes}
-    steps = [
-        f"  {row}" if row.folded else f"  {frames[row.first].said}" for row in shown
-    ]
-    left = [f"  left out: {one}" for one in context.left_out] or [
-        "  nothing was left out"
-    ]
+    steps = [f"  {row}" if row.folded else f"  {frames[row.first].said}" for row in shown]
+    left = [f"  left out: {one}" for one in context.left_out] or ["  nothing was left out"]
     return [
         "State:", *_state(frame.after, marked),
         "Trace:", *steps,
@@ -83,9 +77,7 @@ def run_table(frames: Sequence[Frame], shown: Sequence[Row]) -> CaptionedFrame:
     return captioned(f"What was offered to {run}", HEADS, _lines(frames, shown))
 
 
-def _lines(
-    frames: Sequence[Frame], shown: Sequence[Row]
-) -> Iterator[tuple[object, ...]]:
+def _lines(frames: Sequence[Frame], shown: Sequence[Row]) -> Iterator[tuple[object, ...]]:
     for row in shown:
         if row.folded:
             if not row.opened:

@@ -65,9 +65,7 @@ def run_graph(
         "run": frames[0].after.run_id,
         "begins": beginning(frames),
         "reader": reader,
-        "sources": list(
-            dict.fromkeys(frame.source for frame in frames if frame.source)
-        ),
+        "sources": list(dict.fromkeys(frame.source for frame in frames if frame.source)),
         "groups": GROUPS,
         "tuples": TUPLES,
         "wishes": dict(wishes(frames)),
@@ -79,7 +77,7 @@ def run_graph(
         **_shown(contexts),
         "ground": timeline.ground(where),
         "fold": timeline.folded(where, 0, timeline.MANY),
-        "size": [timeline.LEFT, timeline.COLUMN, where.height],
+        "size": [timeline.LEFT, timeline.COLUMN, timeline.FOLD, where.height],
     }
 
 
@@ -90,18 +88,12 @@ def contexts_of(
     found: list[Context] = []
     for frame in frames:
         stays = found and frame.before is frame.after
-        found.append(
-            found[-1] if stays else builder.build(frame.after, privacy=privacy)
-        )
+        found.append(found[-1] if stays else builder.build(frame.after, privacy=privacy))
     return tuple(found)
 
 
-def _step(
-    frame: Frame, words: Pool, columns: Pool, where: timeline.Layout
-) -> list[Any]:
-    marks = timeline.column(
-        frame, where, 0, step=timeline.STEP, revision=timeline.REVISION
-    )
+def _step(frame: Frame, words: Pool, columns: Pool, where: timeline.Layout) -> list[Any]:
+    marks = timeline.column(frame, where, 0, step=timeline.STEP, revision=timeline.REVISION)
     event = frame.entry.event if frame.entry is not None else None
     offer = (
         (event.kind, told(event.value), event.authority, event.call_id or "")
@@ -113,10 +105,7 @@ def _step(
         frame.after.revision,
         event.expected_revision if event else NOTHING,
         int(frame.idle),
-        *(
-            words.number(one)
-            for one in (frame.source, *offer, frame.code, frame.remark)
-        ),
+        *(words.number(one) for one in (frame.source, *offer, frame.code, frame.remark)),
     ]
 
 
@@ -159,9 +148,7 @@ def _shown(contexts: Sequence[Context]) -> dict[str, Any]:
     lines, left, kinds = Pool(), Pool(), Pool()
     every = [line for context in contexts for line in context.lines]
     # Facts first: they follow each other, so a context is a range of them.
-    for line in sorted(
-        dict.fromkeys(every), key=lambda line: not line.startswith("fact: ")
-    ):
+    for line in sorted(dict.fromkeys(every), key=lambda line: not line.startswith("fact: ")):
         lines.number(line)
     of_step = []
     for context in contexts:

@@ -22,7 +22,7 @@ from runstate_lab.live import timeline
 from runstate_lab.live.diffs import Change, diff
 from runstate_lab.live.exports import standalone
 from runstate_lab.live.faults import Askew
-from runstate_lab.live.folding import Row, Sieve, place, rows, window
+from runstate_lab.live.folding import Row, Sieve, place, rows
 from runstate_lab.live.lens import Provenance, provenance
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still, svg
@@ -98,7 +98,7 @@ class RunView(Live):
             found = "neither" if store is None else "both"
             raise Askew("a store or frames to look at", found, "give one of the two")
         self._store, self._privacy = store, privacy
-        self._reader = f"{privacy}, budget {budget} characters"
+        self._reader = f"{privacy}, {budget} characters"
         self.frames = _in_order(frames) if store is None else frames_of(store)
         try:
             self._builder = ContextBuilder(budget=budget, private_keys=private_keys)
@@ -121,9 +121,7 @@ class RunView(Live):
 
     def back(self) -> str:
         """What is said at the step shown before this one; folded steps are passed over."""
-        return self.go(
-            max((row.first for row in self._steps() if row.first < self.at), default=0)
-        )
+        return self.go(max((row.first for row in self._steps() if row.first < self.at), default=0))
 
     def forward(self) -> str:
         """What is said at the step shown after this one; folded steps are passed over."""
@@ -175,9 +173,7 @@ class RunView(Live):
         base = max(0, self.at - 1) if since is None else since
         if type(base) is not int or not 0 <= base < len(self.frames):
             hint = f"give a number from 0 to {len(self.frames) - 1}"
-            raise Askew(
-                f"what changed since step {base}", f"{len(self.frames) - 1} steps", hint
-            )
+            raise Askew(f"what changed since step {base}", f"{len(self.frames) - 1} steps", hint)
         return diff(self.frames[base].after, self.frames[self.at].after)
 
     def context(self) -> Context:
@@ -199,24 +195,26 @@ class RunView(Live):
 
     def only_rejected(self, on: bool = True) -> str:
         """How many steps are left when only the rejected ones are shown."""
-        return self._sift(rejected=on)
+        return self._sift(rejected=bool(on))
 
     def fold(self, on: bool = True) -> str:
         """How many steps are left when those that changed nothing are folded."""
-        return self._sift(folds=on)
+        return self._sift(folds=bool(on))
 
     def search(self, words: str) -> str:
         """How many steps have a text in their sentence; the empty one shows all."""
+        if not isinstance(words, str):
+            raise Askew("to search", f"a {type(words).__name__}", "give a text, or an empty one")
         return self._sift(words=words)
 
     def unfold(self, step: int, on: bool = True) -> str:
         """What is shown when the fold that a step is in is opened, or closed again."""
-        folds = [row for row in self.rows() if (row.folded or row.opened)]
-        row = next((one for one in folds if one.first <= step <= one.last), None)
+        folds = [
+            row for row in self.rows() if row.folded and step in range(row.first, row.last + 1)
+        ]
+        row = folds[0] if folds else None
         if row is None:
-            raise Askew(
-                f"to open the fold of step {step}", "that step is shown", "fold() first"
-            )
+            raise Askew(f"to open the fold of step {step}", "that step is shown", "fold() first")
         others = [first for first in self.opened if first != row.first]
         self.opened = [*others, row.first] if on else others
         return self._shown_words()
@@ -267,9 +265,7 @@ class RunView(Live):
             return super().svg()
         self._unsealed("to save the picture")
         groups, size = self._drawn(len(self.rows()))
-        return standalone(
-            [svg(groups, size)], self.sentence(), mark=type(self).__name__
-        )
+        return standalone([svg(groups, size)], self.sentence(), mark=type(self).__name__)
 
     def sentence(self) -> str:
         """Which step of which run is shown, and what happened there."""
@@ -317,10 +313,8 @@ class RunView(Live):
 
     def _drawn(self, columns: int) -> tuple[list[tuple[str, Any]], tuple[int, int]]:
         shown = self.rows()
-        current = place(shown, self.at)
-        return timeline.drawn(
-            self.frames, shown, window(len(shown), current, columns), current
-        )
+        room = columns * timeline.COLUMN
+        return timeline.drawn(self.frames, shown, place(shown, self.at), room)
 
     def _heard(self, widget: object, content: dict[str, Any], buffers: object) -> None:
         if content.get("refresh"):
@@ -331,7 +325,5 @@ class RunView(Live):
 def _in_order(frames: Sequence[Frame]) -> tuple[Frame, ...]:
     numbers = [frame.number for frame in frames]
     if numbers != list(range(len(frames))):
-        raise Askew(
-            "frames in order", f"the numbers {numbers[:6]}", "number them 0, 1, 2, ..."
-        )
+        raise Askew("frames in order", f"the numbers {numbers[:6]}", "number them 0, 1, 2, ...")
     return tuple(frames)

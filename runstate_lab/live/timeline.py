@@ -17,7 +17,7 @@ from runstate_lab.live.folding import Row
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.live.replays import Frame
 
-LEFT, COLUMN, WIDE = 150, 84, 4_000
+LEFT, COLUMN, FOLD, WIDE = 150, 84, 40, 4_000
 FIRST, APART, MOST = 22, 29, 7
 OTHERS = "others"
 HELD, OPEN = 54, 100
@@ -113,43 +113,68 @@ def column(frame: Frame, where: Layout, x: float, *, step: str, revision: str) -
     return (*_refused(frame.code, where, x, lane), spot, *words, below)
 
 
-def folded(where: Layout, x: float, many: str) -> Marks:
-    """The marks of several steps in one column."""
-    top, y = FIRST - 14, where.store
+def folded(where: Layout, x: float, words: str) -> Marks:
+    """The marks of several steps in one narrow column, its words along it."""
+    top, bottom = 8, where.height - 8
+    y = (top + bottom) / 2
+    tag, place, said = text(x + 4, y, words, "soft")
+    turned = {**place, "transform": f"rotate(-90 {x + 4:g} {y:g})"}
     return (
-        box(x - 37, top, 74, y - top + 16, "folded", corner=8),
-        text(x, (top + y) / 2 - 2, many, "label"),
-        text(x, (top + y) / 2 + 14, "folded", "soft"),
+        box(x - FOLD / 2 + 5, top, FOLD - 10, bottom - top, "folded", corner=8),
+        (tag, turned, said),
     )
+
+
+def span(row: Row) -> int:
+    """How wide a row is in the picture.
+
+    >>> span(Row(3, 14)), span(Row(3, 3, folded=False))
+    (40, 84)
+    """
+    return FOLD if row.folded else COLUMN
+
+
+def part(shown: Sequence[Row], current: int, room: float) -> range:
+    """The rows that fit into a room, the current one near the middle.
+
+    >>> part([Row(number, number, folded=False) for number in range(99)], 50, COLUMN * 3)
+    range(49, 52)
+    """
+    start, end, used = current, current + 1, span(shown[current])
+    grows = True
+    while grows:
+        grows = False
+        for side in (start - 1, end):
+            if 0 <= side < len(shown) and used + span(shown[side]) <= room:
+                used += span(shown[side])
+                start, end, grows = min(start, side), max(end, side + 1), True
+    return range(start, end)
 
 
 def drawn(
-    frames: Sequence[Frame], shown: Sequence[Row], part: range, current: int
+    frames: Sequence[Frame], shown: Sequence[Row], current: int, room: float
 ) -> tuple[list[tuple[str, Marks]], tuple[int, int]]:
-    """A part of the rows as groups of marks, and the size of the picture."""
-    where = layout(frames)
-    groups: list[tuple[str, Marks]] = []
-    middle = LEFT + COLUMN / 2
-    for index, number in enumerate(part):
-        x, row = middle + index * COLUMN, shown[number]
+    """The rows around the current one as groups of marks, and the size of the picture."""
+    where, x = layout(frames), float(LEFT)
+    groups: list[tuple[str, Marks]] = [("rs-base", (SHEET, *ground(where)))]
+    for number in part(shown, current, room):
+        row, wide = shown[number], span(shown[number])
+        middle = x + wide / 2
         if number == current:
-            groups.insert(0, ("rs-shade", (shade(where, x),)))
+            groups.insert(0, ("rs-shade", (shade(where, middle, wide),)))
         if row.folded:
-            groups.append(("rs-fold", folded(where, x, str(row).rpartition(" ")[0])))
+            groups.append(("rs-fold", folded(where, middle, str(row))))
         else:
             frame = frames[row.first]
             words = {"step": str(frame.number), "revision": str(frame.after.revision)}
-            groups.append(("rs-step", column(frame, where, x, **words)))
-    groups.insert(
-        bool(groups and groups[0][0] == "rs-shade"),
-        ("rs-base", (SHEET, *ground(where))),
-    )
-    return groups, (LEFT + COLUMN * max(len(part), 4) + 10, where.height)
+            groups.append(("rs-step", column(frame, where, middle, **words)))
+        x += wide
+    return groups, (max(int(x), LEFT + 4 * COLUMN) + 10, where.height)
 
 
-def shade(where: Layout, x: float) -> Mark:
+def shade(where: Layout, x: float, wide: int) -> Mark:
     """The ground under the step that is shown."""
-    return box(x - COLUMN / 2 + 2, 2, COLUMN - 4, where.height - 4, "column")
+    return box(x - wide / 2 + 2, 2, wide - 4, where.height - 4, "column")
 
 
 def cut(words: str, longest: int = LONGEST) -> str:

@@ -9,16 +9,14 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytest.importorskip(
-    "axe_playwright_python", reason="axe-playwright-python is not installed"
-)
+pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, expect
-from stories import approved_run, graph_run
-from test_runview import naive_frames
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402
+from playwright.sync_api import Locator, expect  # noqa: E402
+from stories import approved_run, graph_run  # noqa: E402
+from test_runview import naive_frames  # noqa: E402
 
-from runstate_lab.live import RunView
+from runstate_lab.live import RunView  # noqa: E402
 
 TESTS = Path(__file__).parents[1]
 LOOK = (Path(__file__).parent / "look.js").read_text("utf-8")
@@ -35,9 +33,7 @@ SETUP = (
     "from test_runview import long_run, naive_frames\n"
 )
 STORIES: dict[str, Any] = {
-    "RunView(approved_run(), at=0, budget=75)": lambda: RunView(
-        approved_run(), budget=75
-    ),
+    "RunView(approved_run(), at=0, budget=75)": lambda: RunView(approved_run(), budget=75),
     "RunView(graph_run(), at=0)": lambda: RunView(graph_run()),
     "RunView(frames=naive_frames(), at=0)": lambda: RunView(frames=naive_frames()),
     "RunView(StateStore(RunState('run-7')))": None,
@@ -111,12 +107,8 @@ def test_the_page_says_what_the_plain_calls_say(visit: Any) -> None:
             assert str(step) == page["row"]
             assert list(context.lines) == page["context"]
             assert [f"{one.what} {one.why}" for one in context.left_out] == page["left"]
-            assert [str(one).replace(": ", " ", 1) for one in view.changes()] == page[
-                "changes"
-            ]
-            assert {place: view.lens(place) for place in page["owners"]} == page[
-                "owners"
-            ]
+            assert [str(one).replace(": ", " ", 1) for one in view.changes()] == page["changes"]
+            assert {place: view.lens(place) for place in page["owners"]} == page["owners"]
             assert 19 == len([place for place in page["owners"] if "/" not in place])
     assert ([], []) == (visit.errors, visit.outside)
 
@@ -130,18 +122,12 @@ def test_a_run_is_looked_at_with_the_pointer(visit: Any) -> None:
     view.locator('tr[data-row="8"] td').first.click()
     expect(view).to_have_attribute("data-at", "8")
     view.locator('[data-cell="calls/c1"]').click()
-    expect(view.locator(".rs-owner")).to_contain_text(
-        "Proposed by model:planner at step 4"
-    )
-    expect(view.locator('[data-cell="calls/c1"]')).to_have_attribute(
-        "data-mark", "changed"
-    )
+    expect(view.locator(".rs-owner")).to_contain_text("Proposed by model:planner at step 4")
+    expect(view.locator('[data-cell="calls/c1"]')).to_have_attribute("data-mark", "changed")
     view.get_by_role("button", name="Compare from here").click()
     view.get_by_label("Step shown").fill("10")
     expect(view).to_have_attribute("data-at", "10")
-    expect(view.locator(".rs-changes")).to_contain_text(
-        "facts deployed added deployed=7"
-    )
+    expect(view.locator(".rs-changes")).to_contain_text("facts deployed added deployed=7")
     view.get_by_role("button", name="Previous step").click()
     expect(view.locator(".rs-changes")).not_to_contain_text("facts deployed")
     view.get_by_text("Filter and fold").click()
@@ -194,7 +180,7 @@ def test_a_run_is_looked_at_with_the_keys(visit: Any) -> None:
     fold.focus()
     press("Enter")
     expect(view).to_have_attribute("data-rows", "9")
-    since = view.get_by_label("Compare with step")
+    since = view.get_by_label("Since step")
     since.fill("99")
     since.press("Enter")
     expect(view.locator(".rs-since")).to_contain_text("99 is not a step from 0 to 10")
@@ -208,9 +194,7 @@ def test_a_run_is_looked_at_with_the_keys(visit: Any) -> None:
 @pytest.mark.slow
 def test_a_thousand_events_stay_smooth_and_small(visit: Any) -> None:
     """The number of elements is bounded at any step, and a held key is followed."""
-    views = shown(
-        visit, "RunView(long_run(), at=0, budget=600)", "RunView(approved_run())"
-    )
+    views = shown(visit, "RunView(long_run(), at=0, budget=600)", "RunView(approved_run())")
     view = views.first
     held = visit.page.evaluate(HOLD, [view.element_handle(), 1_000])
     view.locator("summary").click()
@@ -246,15 +230,9 @@ def test_a_run_view_can_be_read_by_everybody_in_both_themes(visit: Any) -> None:
         )
         assert ([], 0) == (looked["faults"], wide), (theme, width)
         if width == 1280:
-            found = (
-                Axe()
-                .run(visit.page, context=".runstate", options=RULES)
-                .response["violations"]
-            )
+            found = Axe().run(visit.page, context=".runstate", options=RULES).response["violations"]
             assert [] == [
-                (one["id"], one["nodes"][0]["html"])
-                for one in found
-                if one["impact"] in SERIOUS
+                (one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in SERIOUS
             ]
             shot(views.first, f"run_{theme.lower()}")
     assert ([], []) == (visit.errors, visit.outside)
@@ -280,6 +258,4 @@ def test_a_view_goes_on_without_its_kernel(visit: Any) -> None:
     view.locator('[data-do="first"]').click()
     expect(view).to_have_attribute("data-at", "0")
     again.click()
-    expect(view.locator(".rs-refresh")).to_contain_text(
-        "The kernel does not answer", timeout=SLOW
-    )
+    expect(view.locator(".rs-refresh")).to_contain_text("The kernel does not answer", timeout=SLOW)

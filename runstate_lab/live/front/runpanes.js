@@ -82,15 +82,22 @@ function paintRunTrace(view, { run, rows, at, go, unfold }) {
   view.trace.note.textContent = rows.length > end - start ? `rows ${start + 1} to ${end} of ${rows.length}` : `${shown} of ${run.newest} steps`;
 }
 
+// A long identifier may be broken after a bar.
+function breaking(name) {
+  return name.split(/(?<=_)/).flatMap((part, index) => (index ? [element("wbr"), part] : [part]));
+}
+
 function centre(frame, row) {
-  if (row) frame.scrollTop = row.offsetTop + row.parentNode.parentNode.offsetTop - frame.offsetTop - (frame.clientHeight - row.offsetHeight) / 2;
+  if (!row) return;
+  const place = row.getBoundingClientRect(), room = frame.getBoundingClientRect();
+  frame.scrollTop += (place.top + place.bottom - room.top - room.bottom) / 2;
 }
 
 function stepRow(run, number, current, go) {
   const step = run.steps[number];
   const button = element("button", { type: "button", class: "rs-number", "data-key": current ? "row:current" : `row:${number}`, "aria-label": `Go to step ${number}`, tabindex: current ? "0" : "-1" }, String(number));
-  const offered = step.source ? [element("span", { class: "rs-kind-word" }, step.kind), step.value ? ` ${step.value}` : "", element("span", { class: "rs-by" }, step.expected < 0 ? step.source : `${step.source}, made from ${step.expected}`)] : ["the start"];
-  const answer = step.code ? element("td", { class: "rs-no" }, "refused", element("span", { class: "rs-by" }, step.code)) : element("td", { class: "rs-yes" }, step.expected < 0 && number ? "" : `revision ${step.revision}`, step.remark ? element("span", { class: "rs-by" }, step.remark) : "");
+  const offered = step.source ? [element("span", { class: "rs-kind-word" }, ...breaking(step.kind)), step.value ? ` ${step.value}` : "", element("span", { class: "rs-by" }, step.expected < 0 ? step.source : `${step.source}, from ${step.expected}`)] : ["the start"];
+  const answer = step.code ? element("td", { class: "rs-no" }, "refused", element("span", { class: "rs-by" }, ...breaking(step.code))) : element("td", { class: "rs-yes" }, step.expected < 0 && number ? "" : `revision ${step.revision}`, step.remark ? element("span", { class: "rs-by" }, step.remark) : "");
   const row = element("tr", { class: current ? "rs-now" : null, "aria-current": current ? "step" : null, "data-row": number }, element("th", { scope: "row" }, button), element("td", {}, ...offered), answer);
   on(row, "click", () => go(number));
   return row;
@@ -129,8 +136,7 @@ function contextLine(line, before) {
   return element("li", { class: fresh ? "rs-fresh" : null }, line, fresh ? element("span", { class: "rs-mark" }, "+ new") : "");
 }
 
-function paintRunOwner(view, { run, at, picked, go }) {
-  const owner = ownerOf(run, picked, at);
+function paintRunOwner(view, { at, owner, go }) {
   const rows = owner.rows.map(([name, words]) => element("div", {}, element("dt", {}, name), element("dd", {}, words)));
   const jump = owner.step ? element("button", { type: "button", class: "rs-turn", "data-key": "jump" }, `Go to step ${owner.step}`) : null;
   if (jump) on(jump, "click", () => go(owner.step));

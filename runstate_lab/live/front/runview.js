@@ -15,7 +15,7 @@ function render({ model, el }) {
     focusOn(root, key);
   };
   const repaint = () => { if (view.run) paintRun(model, root, view); };
-  const quiet = [watch(model, ["sealed", "graph"], build), watch(model, RUN_MOVES, repaint), watch(model, ["picked"], () => { if (view.run) paintPicked(model, root, view); })];
+  const quiet = [watch(model, ["sealed", "graph", "prediction"], build), watch(model, RUN_MOVES, repaint), watch(model, ["picked"], () => { if (view.run) paintPicked(model, root, view); })];
   const room = new ResizeObserver(() => { if (view.run && Math.abs((view.width ?? 0) - view.picture.clientWidth) > 1) repaint(); });
   build();
   room.observe(root);
@@ -42,8 +42,10 @@ function runParts(model, stage, view) {
     press.preventDefault();
     move(model, view, model.get("at") + by);
   });
+  const { choice, why } = model.get("prediction");
+  const foretold = choice ? element("p", { class: "rs-prediction" }, element("span", {}, element("b", {}, "You said: "), choice, why ? ` (${why})` : "")) : null;
   const begins = run.graph.begins ? element("p", { class: "rs-begins" }, run.graph.begins) : null;
-  return [faultPlace(model), element("div", { class: "rs-run-head" }, view.title, refreshPart(model)), begins, view.filter.part, view.picture, view.scrub.bar, view.live,
+  return [faultPlace(model), foretold, element("div", { class: "rs-run-head" }, view.title, refreshPart(model)), begins, view.filter.part, view.picture, view.scrub.bar, view.live,
     element("div", { class: "rs-panes" }, view.state.part, view.trace.part, view.context.part),
     element("div", { class: "rs-panes rs-below" }, view.owner.part, view.changes.part),
     exportBar(stage, "run", { table: () => wholeRunTable(view) })].filter(Boolean);
@@ -68,10 +70,10 @@ function roveCells(press, view) {
 }
 
 function movesOf(model, root, view) {
-  const { run } = view, at = Math.min(model.get("at"), run.newest);
+  const { run } = view, at = Math.min(model.get("at"), run.newest), picked = model.get("picked");
   view.rows = siftedRows(model, view);
   return {
-    run, at, rows: view.rows, said: saidAt(run, at), picked: model.get("picked"), since: model.get("since"),
+    run, at, rows: view.rows, said: saidAt(run, at), picked, owner: ownerOf(run, picked, at), since: model.get("since"),
     go: (to) => store(model, { at: to }), pick: (picked) => store(model, { picked }), repaint: () => paintRun(model, root, view),
     unfold: (first, open) => store(model, { opened: open ? [...model.get("opened"), first] : model.get("opened").filter((one) => one !== first) }),
   };
@@ -81,7 +83,7 @@ function paintRun(model, root, view) {
   const moves = movesOf(model, root, view), { run, at, rows } = moves, key = keyOfFocus(root);
   Object.assign(root.dataset, { at: String(at), steps: String(run.newest), revision: String(run.steps[at].revision), picked: moves.picked, rows: String(rows.length) });
   const width = view.picture.clientWidth;
-  Object.assign(view, { width, columns: columnsIn(width, run.graph.size) });
+  view.width = width;
   const many = run.newest === 1 ? "1 step" : `${run.newest} steps`;
   view.title.lastChild.textContent = `${many}, ${run.refused ??= run.steps.filter(({ code }) => code).length} refused`;
   for (const paint of [paintRunPicture, paintRunState, paintRunTrace, paintRunContext, paintRunOwner, paintRunChanges]) paint(view, moves);
@@ -97,6 +99,7 @@ function paintPicked(model, root, view) {
   root.dataset.picked = moves.picked;
   paintRunState(view, moves);
   paintRunOwner(view, moves);
+  markColumns(view, moves);
   focusOn(root, key);
 }
 
@@ -123,7 +126,7 @@ function changesPane(model, view) {
   const input = element("input", { type: "text", inputmode: "numeric", size: "4", id: freshId("since"), autocomplete: "off" });
   const why = element("span", { class: "rs-why", role: "status", id: freshId("why") });
   const here = element("button", { type: "button" }, "Compare from here"), previous = element("button", { type: "button" }, "Previous step"), note = element("span", { class: "rs-why", id: freshId("why") });
-  const form = element("form", { class: "rs-since" }, element("label", { for: input.id }, "Compare with step"), input, here, previous, note, why);
+  const form = element("form", { class: "rs-since" }, element("label", { for: input.id }, "Since step"), input, here, previous, note, why);
   input.setAttribute("aria-describedby", why.id);
   on(form, "submit", (happening) => {
     happening.preventDefault();
