@@ -44,6 +44,8 @@ WHY = {
 }
 KEYS = {True: "with a key", False: "without a key"}
 MAIN = "intent first"
+USUAL = "once"
+MATRIX_TITLE = "How often release 7 is deployed, at every kill point"
 
 
 def run_name(loop: str, keyed: bool) -> str:
@@ -76,16 +78,22 @@ def crash_graph() -> Plain:
         "marks": pool.kept,
         "matrix_heads": ["killed before", *(run_name(loop, keyed) for loop, keyed in _pairs())],
         "matrix": matrix(),
+        "usual": USUAL,
+        "matrix_title": MATRIX_TITLE,
     }
 
 
 def matrix() -> list[list[str]]:
-    """A row for each kill point of the driver: what each loop makes of that place."""
+    """How often release 7 is deployed: a row for each kill point of the driver.
+
+    >>> matrix()[8][:4]
+    ['result c2', 'once, told: outcome unknown', 'once', 'twice, the books know 1 attempt']
+    """
     rows = []
     for point in range(len(moments(MAIN, False)) + 1):
         row = [before(moments(MAIN, False), point)]
         for loop, keyed in _pairs():
-            row.append(short(_outcome_there(MAIN, point, loop, keyed))[0])
+            row.append(short(_outcome_there(MAIN, point, loop, keyed))[0].removeprefix("deployed "))
         rows.append(row)
     return rows
 
@@ -112,9 +120,9 @@ def before(found: tuple[Moment, ...], point: int) -> str:
     """The moment that a kill point comes before, in words.
 
     >>> before((), 0)
-    'nothing: the run is over'
+    'nothing (the end)'
     """
-    return found[point].words if point < len(found) else "nothing: the run is over"
+    return found[point].words if point < len(found) else "nothing (the end)"
 
 
 def short(one: Outcome) -> tuple[str, str]:

@@ -17,9 +17,11 @@ from runstate_lab.live.crashes import EFFECT, LOOPS, moments
 from runstate_lab.live.crashgraph import (
     CALL_HEADS,
     COMPARE_HEADS,
+    MATRIX_TITLE,
     MOMENT_HEADS,
     PHASES,
     REASONS,
+    USUAL,
     crash_graph,
     run_name,
 )
@@ -159,10 +161,10 @@ class CrashLab(Live):
         return _captioned("The same place in every loop", COMPARE_HEADS, rows)
 
     def every_point(self) -> Any:
-        """What each loop makes of a kill at each place, as a pandas table."""
+        """How often each loop deploys after a kill at each place, as a pandas table."""
         self._unsealed()
         heads = tuple(self._known["matrix_heads"])
-        return _captioned("Every kill point, every loop", heads, self._known["matrix"])
+        return _captioned(MATRIX_TITLE, heads, self._known["matrix"], usual=USUAL)
 
     def sentence(self) -> str:
         """Which loop is shown, and what came of the kill."""
@@ -234,8 +236,10 @@ def _known(loop: str) -> str:
     return loop
 
 
-def _captioned(caption: str, heads: tuple[str, ...], rows: list[list[str]]) -> Any:
+def _captioned(
+    caption: str, heads: tuple[str, ...], rows: list[list[str]], *, usual: str = ""
+) -> Any:
     # Imported here: no one waits for pandas who does not look at a table.
     from runstate_lab.show.frames import captioned
 
-    return captioned(caption, heads, rows)
+    return captioned(caption, heads, rows, usual=usual)

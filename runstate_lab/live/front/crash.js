@@ -10,7 +10,8 @@ function render({ model, el }) {
     stage.append(...labParts(model, stage, view));
     paintLab(model, root, view);
   };
-  const repaint = () => { if (model.get("graph").runs && view.live) paintLab(model, root, view); };
+  // Loop and point arrive one after the other: what lies between them is no place to paint.
+  const repaint = () => { if (model.get("graph").runs && view.live && pointOf(model)) paintLab(model, root, view); };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["loop", "keyed", "point", "phase", "prediction"], repaint)];
   on(root, "keydown", (press) => {
     const name = { K: "kill", R: "recover", G: "go_on" }[press.key.toUpperCase()];
@@ -42,7 +43,7 @@ function labParts(model, stage, view) {
   };
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "Kill, recover, go on" }, ...Object.values(view.steps).map((one) => one.part));
   view.scrub = scrubber(stage, { at: () => model.get("point"), length: () => runOf(model).words.length, go: (point) => aim(model, point) });
-  view.calls = element("div", { class: "rs-calls" });
+  view.calls = wideArea("What recover() says", "rs-calls");
   view.books = element("div", { class: "rs-books" });
   view.same = folded("The same place in every loop");
   view.matrix = folded("Every kill point, every loop");
@@ -51,8 +52,13 @@ function labParts(model, stage, view) {
     exportBar(stage, "crash-lab", { table: () => stage.querySelector("details[open] table") ?? view.calls.querySelector("table") })];
 }
 
+// A table may be wider than a narrow page: then this area scrolls, by keys as well.
+function wideArea(label, name) {
+  return element("div", { class: `rs-wide ${name}`, role: "region", tabindex: "0", "aria-label": label });
+}
+
 function folded(title) {
-  return element("details", { class: "rs-compare" }, element("summary", {}, title), element("div", { class: "rs-wide" }));
+  return element("details", { class: "rs-compare" }, element("summary", {}, title), wideArea(title, "rs-folded"));
 }
 
 function stepControl(model, name, label, key, phase) {
@@ -87,7 +93,8 @@ function paintLab(model, root, view) {
   const same = Object.entries(point.same).map(([name, at]) => [name, graph.runs[name].points[at].row]);
   view.same.lastChild.replaceChildren(table("The same place in every loop", graph.compare_heads, same.map(([, row]) => row), same.findIndex(([name]) => name === nameOf(model))));
   const main = point.same[graph.matrix_heads[1]];
-  view.matrix.lastChild.replaceChildren(table("Every kill point, every loop", graph.matrix_heads, graph.matrix, main));
+  const rows = graph.matrix.map((row) => row.map((cell, column) => (column && cell !== graph.usual ? element("b", {}, cell) : cell)));
+  view.matrix.lastChild.replaceChildren(table(graph.matrix_title, graph.matrix_heads, rows, main));
 }
 
 function paintStrip(model, view, graph, run, point, phase) {

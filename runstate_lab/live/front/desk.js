@@ -38,9 +38,10 @@ function deskParts(model, root, stage, view) {
   const groups = graph.groups.map(([title, names]) => controlGroup(model, root, view, title, names));
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
   view.picture = element("div", { class: "rs-picture" });
-  view.ledger = element("div", { class: "rs-ledger" });
-  view.ends = element("div", { class: "rs-ends" });
-  view.cards = element("details", { class: "rs-compare" }, element("summary", {}, "All cards as a table"), element("div", {}));
+  view.ledger = wideArea("Ledger of presses", "rs-ledger");
+  view.ends = wideArea("What became of it", "rs-ends");
+  view.cards = element("details", { class: "rs-compare" }, element("summary", {}, "All cards as a table"),
+    wideArea("All cards", "rs-cards"));
   view.beside = besideChoice(model, root, view);
   view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => model.get("shown").length - 1, go: (at) => store(model, { at }) });
   view.reset = element("button", { type: "button", "data-do": "reset" }, "Start again");
@@ -51,6 +52,11 @@ function deskParts(model, root, stage, view) {
   return [faultPlace(model), view.prediction, element("div", { class: "rs-desk-top" }, left, element("div", { class: "rs-desk-right" }, ...groups)),
     view.live, view.scrub.bar, view.state, view.picture, view.ledger, view.beside.part, view.ends, view.cards,
     exportBar(stage, "approval-desk", { table: () => view.ledger.querySelector("table") })];
+}
+
+// A table may be wider than a narrow page: then this area scrolls, by keys as well.
+function wideArea(label, name) {
+  return element("div", { class: `rs-wide ${name}`, role: "region", tabindex: "0", "aria-label": label });
 }
 
 function controlGroup(model, root, view, title, names) {
