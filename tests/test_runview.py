@@ -340,24 +340,22 @@ def test_the_shortest_runs_can_be_looked_at(steps: int) -> None:
 
 
 def naive_frames() -> tuple[Frame, ...]:
-    """Two tools write from one revision to a naive store; the second wipes the first out."""
-    calls = (ToolCall("c2", "run_tests"), ToolCall("c3", "scan"))
-    stage = Stage(NaiveStore(RunState("run-7")))  # type: ignore[arg-type]
+    """Two tools read one revision and write to a naive store; the second wipes the first out."""
+    stage = Stage(NaiveStore(RunState("run-7")))
     stage.runtime.accept_runtime(stage.offer("run_started"))
-    for call in calls:
+    for call in (ToolCall("c2", "run_tests"), ToolCall("c3", "scan")):
         stage.runtime.accept_runtime(stage.offer("tool_dispatched", call))
-    frames = [Frame(0, None, stage.store.load(), stage.store.load())]
-    read = stage.store.load().revision
-    for tool, call_id, fact in (
-        ("run_tests", "c2", "tests=green"),
-        ("scan", "c3", "scan=clean"),
-    ):
+    state = stage.store.load()
+    frames = [Frame(0, None, state, state)]
+    for tool in ("tool:run_tests", "tool:scan"):
+        frames.append(Frame(len(frames), None, state, state, actor=tool, does="reads revision 3"))
+    for tool, call_id, fact in (("run_tests", "c2", "tests=green"), ("scan", "c3", "scan=clean")):
         before = stage.store.load()
-        proposal = StateProposal("tool_result_recorded", fact, read)
+        proposal = StateProposal("tool_result_recorded", fact, state.revision)
         stage.runtime.accept_tool_result(tool, proposal, call_id=call_id)
-        after, number = stage.store.load(), len(frames)
-        remark = "tests=green is gone." if number == 2 else ""
-        frames.append(Frame(number, stage.store.trace[-1], before, after, remark=remark))
+        remark = "tests=green is gone." if len(frames) == 4 else ""
+        entry, after = stage.store.trace[-1], stage.store.load()
+        frames.append(Frame(len(frames), entry, before, after, remark=remark))
     return tuple(frames)
 
 
@@ -368,6 +366,25 @@ def test_frames_of_a_wrong_store_can_be_handed_in() -> None:
     assert "facts tests: removed tests=green" in view.compare()
     assert view.said().endswith("accepted, revision 4. tests=green is gone.")
     assert "trace entry 2" in view.lens("facts")
+    assert "Step 2. tool:scan reads revision 3." == view.go(2)
+
+
+def test_steps_that_only_read_can_be_folded() -> None:
+    """A reading changed nothing, and is no refusal."""
+    view = RunView(frames=naive_frames())
+
+    assert "2 of 4 steps shown." == view.fold()
+    assert ["2 steps folded"] == [str(row) for row in view.rows() if row.folded]
+
+
+def test_a_change_without_an_entry_is_told_as_such() -> None:
+    """A store that forgets shows a state that no entry explains."""
+    one, two = RunState("run-7"), RunState("run-7", goal="something else")
+    view = RunView(frames=(Frame(0, None, one, one), Frame(1, None, one, two, "store", "restarts")))
+
+    assert "goal is something else: changed at step 1 by no entry of the trace." == view.lens(
+        "goal"
+    )
 
 
 def test_a_wrong_stores_trace_is_not_passed_off_as_its_story() -> None:
