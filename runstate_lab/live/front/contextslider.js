@@ -39,7 +39,8 @@ function sliderParts(stage, view) {
   view.text = element("ol", { class: "rs-ctx-text", "aria-label": "Context", tabindex: "0" });
   view.out = element("ul", { class: "rs-ctx-out", "aria-label": "Left out", tabindex: "0" });
   view.lines = element("div", { class: "rs-ctx-scroll", role: "region", "aria-label": "Lines", tabindex: "0" });
-  view.compared = element("details", { class: "rs-compare" }, element("summary", {}, "The same budget at every revision"), element("div", {}));
+  view.compared = element("details", { class: "rs-compare" }, element("summary", {}, "The same budget at every revision"),
+    element("div", { class: "rs-ctx-scroll", role: "region", "aria-label": "Revisions compared", tabindex: "0" }));
   view.compared.hidden = graph.states.length < 2;
   on(view.compared, "toggle", () => { if (view.compared.open !== model.get("compare")) store(model, { compare: view.compared.open }); });
   const choices = element("div", { class: "rs-bar" }, graph.states.length > 1 ? view.states : null, graph.modes.length > 1 ? view.modes : null);
@@ -117,7 +118,6 @@ function paintContext(view) {
   paintSteps(view, budget, now);
   const fresh = new Set(now.changed.filter(() => hereOf(view).stops.includes(budget)));
   view.text.replaceChildren(...shown.map(({ shown: words, key }) => element("li", fresh.has(key) ? { class: "rs-ctx-new" } : {}, ...struck(words))));
-  if (!shown.length) view.text.append(element("li", {}, "(empty)"));
   const left = now.left.map((place) => graph.left[place]);
   view.out.replaceChildren(...left.map(({ what, why }) => element("li", {}, `${what}: ${why}`)));
   const missing = lines.filter(({ where }) => where === "out");
@@ -172,6 +172,5 @@ function paintStates(view, graph, budget) {
   const found = names.map((name) => new Map(linesAt(view, name).map(({ key, where }) => [key, where])));
   const keys = new Set([...found].reverse().flatMap((one) => [...one.keys()]));
   const rows = [...keys].map((key) => [key, ...found.map((one) => one.get(key) ?? "not there")]);
-  view.compared.lastChild.className = "rs-ctx-scroll";
   view.compared.lastChild.replaceChildren(table(`Lines at budget ${budget}`, ["line", ...names.map((name) => `at revision ${name}`)], rows));
 }

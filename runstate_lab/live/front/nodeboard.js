@@ -29,7 +29,11 @@ function ask(view, ...press) {
   const at = view.waiting ? null : view.model.get("at");
   view.number += 1;
   clearTimeout(view.waiting);
-  view.waiting = setTimeout(() => { view.waiting = null; view.live.textContent = "The kernel does not answer. Run this cell again."; }, PATIENCE);
+  view.waiting = setTimeout(() => {
+    view.waiting = null;
+    view.live.textContent = "The kernel does not answer. Run this cell again.";
+    view.live.dataset.mood = "bad";
+  }, PATIENCE);
   view.model.send({ press, at, number: view.number });
 }
 
@@ -54,7 +58,8 @@ function boardParts(stage, view) {
   view.claims = scrolled("Claims");
   view.trace = scrolled("Presses");
   view.written = element("p", { class: "rs-nb-written" });
-  view.compared = element("details", { class: "rs-compare" }, element("summary", {}, "The same presses on every scheduler"), element("div", {}));
+  view.compared = element("details", { class: "rs-compare" }, element("summary", {}, "The same presses on every scheduler"),
+    element("div", { role: "region", "aria-label": "Schedulers compared", tabindex: "0" }));
   view.compared.hidden = graph.kinds.length < 2;
   on(view.compared, "toggle", () => { if (view.compared.open !== model.get("compare")) store(model, { compare: view.compared.open }); });
   return [faultPlace(model), graph.kinds.length > 1 ? element("div", { class: "rs-bar" }, view.kinds) : null, view.picture, view.live,
