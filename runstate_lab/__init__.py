@@ -22,8 +22,8 @@ loads what a run in memory needs; the rest comes when it is first named.
        watch, line, race, laws,   workers and one store, in any order;
        variants, writers, claims, small worlds, right and wrong;
        desks, retries, worlds,    what every order shows, and any one
-       exploration, search,       of them again
-       tokens, orders
+       exploration, tally,        of them again
+       search, tokens, orders
 
 The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
@@ -154,8 +154,8 @@ LATER = {
     "laws": (
         "Keyed intent_before_effect no_decision_on_old_facts no_double_claim no_effect_twice "
         "no_lost_update no_result_for_a_closed_call no_stale_approval no_terminal_return "
-        "nothing_left_open nothing_pending_at_completion one_approval_one_effect "
-        "only_the_holder_reports"
+        "nothing_begins_after_the_end nothing_left_open nothing_pending_at_completion "
+        "one_approval_one_effect only_the_holder_reports"
     ),
     "line": "FAULTS",
     "orders": "explore explore_world play",

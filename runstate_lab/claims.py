@@ -220,9 +220,7 @@ def run_7_with_two_regions() -> RunState:
     return run_7_with_ready(*REGIONS)
 
 
-def _one_by_one(
-    store: StateStore, does: Iterable[NodeStatus]
-) -> Generator[object, None, None]:
+def _one_by_one(store: StateStore, does: Iterable[NodeStatus]) -> Generator[object, None, None]:
     runtime = Runtime(store)
     for name in [node.name for node in store.load().nodes]:
         seen = store.load()

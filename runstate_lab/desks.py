@@ -14,6 +14,7 @@ from runstate_lab.laws import (
     intent_before_effect,
     no_stale_approval,
     no_terminal_return,
+    nothing_begins_after_the_end,
     one_approval_one_effect,
 )
 from runstate_lab.model import (
@@ -142,9 +143,7 @@ def clicking(store: StateStore) -> Generator[object, None, None]:
     yield
     now = store.load()
     asked = now.requests[0] if now.requests else shown
-    answer = Answer(
-        asked.request_id, now.run_id, asked.call_id, shown.digest, shown.seen_revision
-    )
+    answer = Answer(asked.request_id, now.run_id, asked.call_id, shown.digest, shown.seen_revision)
     Runtime(store).accept_approval("rosa", StateProposal("approval_granted", answer, now.revision))
 
 
@@ -230,7 +229,13 @@ APPROVE_OR_CANCEL = World(
         "restartable": Variant({"A": granting, "B": cancelling, "C": resuming}, RestartableStore),
         "effect first": Variant({"A": granting, "B": cancelling, "C": deploying_first}),
     },
-    (no_terminal_return, one_approval_one_effect, intent_before_effect, no_stale_approval),
+    (
+        no_terminal_return,
+        nothing_begins_after_the_end,
+        one_approval_one_effect,
+        intent_before_effect,
+        no_stale_approval,
+    ),
 )
 
 TWO_RESUMES = World(

@@ -14,7 +14,7 @@ class Outcome:
     """One final state, in how many orders it came about, and which laws they broke.
 
     `count` and `share` are None where the search was reduced; `schedule` is
-    one order that ends there, with the fewest changes of hands.
+    one short order that ends there.
     """
 
     state: object
@@ -28,8 +28,8 @@ class Outcome:
 class Failure:
     """Something that is wrong with the code under test, not with an order.
 
-    `kind` is "raised", "endless", "never yields", "not the same twice",
-    "store shared" or "law"; `schedule` is the shortest way to it.
+    `kind` is "raised", "endless", "stuck", "never yields", "not the same
+    twice", "store shared" or "law"; `schedule` is the shortest way to it.
     """
 
     kind: str
@@ -38,7 +38,8 @@ class Failure:
     words: str
 
     def __str__(self) -> str:
-        return f"{self.who} after {self.schedule or 'no move'!r}: {self.kind}: {self.words}"
+        when = f"after {self.schedule}" if self.schedule else "before any move"
+        return f"{self.who} {when}: {self.kind}: {self.words}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class Exploration:
     `refused` those with a refusal of each code; `shortest` holds for each
     broken law the schedule with the fewest moves, then the fewest changes of
     hands, that breaks it; `tokens` the same as text that `play` runs again.
+    Tables are not run order by order: `states` is how many places were met.
 
     >>> Exploration(schedules=20, runs=20, broken={"no_lost_update": 18})
     20 orders, 18 break no_lost_update
@@ -68,6 +70,7 @@ class Exploration:
     failures: tuple[Failure, ...] = ()
     reduced: bool = False
     stopped: str = ""
+    states: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -90,5 +93,6 @@ class Exploration:
             for name, count in self.broken.items()
         ]
         parts += [f"some report {code}" for code in self.refused]
-        why = self.stopped or f"reduced: {self.runs} orders stand for all"
+        met = f"{self.runs} orders" if self.states is None else f"{self.states} places"
+        why = self.stopped or f"reduced: {met} stand for all"
         return f"{', '.join(parts) or 'no law was asked for'} ({why})"

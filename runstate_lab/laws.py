@@ -105,6 +105,20 @@ def no_terminal_return(race: Race) -> bool:
     return not ends or race.store.load().status is ends[0]
 
 
+def nothing_begins_after_the_end(race: Race) -> bool:
+    """No call and no node was begun in a run that had ended.
+
+    >>> nothing_begins_after_the_end(idle())
+    True
+    """
+    ended = race.start.status.terminal
+    for event in _accepted(race):
+        ended = ended or event.kind in ENDS
+        if ended and event.kind in BEGUN:
+            return False
+    return True
+
+
 def one_approval_one_effect(race: Race) -> bool:
     """No more was said to the world than approvals were granted.
 

@@ -33,6 +33,10 @@ MOVE = re.compile(rf"[A-Z][{re.escape(''.join(FAULTS))}]?|[a-z]")
 CRASH = "!"
 
 
+class NeverYields(Malformed):
+    """A worker that is an ordinary function: it would do all its work at once."""
+
+
 class Step(NamedTuple):
     """What one move did: who touched what, what was said, how it ended.
 
@@ -70,8 +74,7 @@ class Race:
     """
 
     def __init__(self, workers: Mapping[str, Worker], store: StateStore) -> None:
-        if not workers or any(not re.fullmatch("[A-Z]", str(name)) for name in workers):
-            raise Malformed("workers named by one capital letter each", str(list(workers)))
+        check_names(workers)
         self.store = store
         self.start = copy(store.load())
         self.log: list[Step] = []
@@ -137,7 +140,7 @@ class Race:
         worker = self._workers[name](self._lines[name])  # type: ignore[arg-type]
         if not isgenerator(worker):
             kind = type(worker).__name__
-            raise Malformed(
+            raise NeverYields(
                 f"worker {name} to be code with `yield` in it", f"a function that gave a {kind}"
             )
         return worker
@@ -166,6 +169,23 @@ class Race:
     def _write(self, move: str, name: str, *, said: object = None, ended: str = "") -> None:
         touches = self._lines[name].taken()
         self.log.append(Step(len(self.log) + 1, move, name, touches, said, ended))
+
+
+def check_names(workers: Mapping[str, Worker]) -> None:
+    """None when each worker has a letter of its own to stand in a schedule.
+
+    >>> check_names({"A": len, "b": len})
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.Malformed: malformed value: asked workers named by one capital letter each, found ['A', 'b']
+    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    """
+    named = isinstance(workers, Mapping) and len(workers) > 0
+    if not named or any(not re.fullmatch("[A-Z]", str(name)) for name in workers):
+        found = (
+            str(list(workers)) if isinstance(workers, Mapping) else f"a {type(workers).__name__}"
+        )
+        raise Malformed("workers named by one capital letter each", found)
 
 
 def moves(schedule: str) -> tuple[str, ...]:

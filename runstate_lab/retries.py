@@ -62,9 +62,7 @@ def retrying(call_id: str) -> Worker:
         yield
         seen = _lose(store, seen, call_id)
         yield
-        again = changed(
-            seen.call(call_id), call_id=f"{call_id}#2", attempt=2, retry_of=call_id
-        )
+        again = changed(seen.call(call_id), call_id=f"{call_id}#2", attempt=2, retry_of=call_id)
         Runtime(store).accept_runtime(StateProposal("tool_dispatched", again, seen.revision))
         yield
         yield EFFECTS[call_id]

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from runstate_lab.errors import Malformed, words_of
-from runstate_lab.exploration import Exploration, Failure, Outcome
+from runstate_lab.exploration import Exploration, Failure
 from runstate_lab.laws import Law
 from runstate_lab.line import FAULTS
-from runstate_lab.race import CRASH, Race, Worker, moves
+from runstate_lab.race import CRASH, NeverYields, Race, Worker, check_names, moves
 from runstate_lab.store import StateStore
+from runstate_lab.tally import Tally, reading_order, snapshot, told
 from runstate_lab.watch import Endless, bounded
 
 LONGEST = 200
@@ -38,8 +39,9 @@ class Question:
     most: int = MOST
 
     def __post_init__(self) -> None:
-        names = [law.__name__ for law in self.laws]
-        if "<lambda>" in names or len(names) != len(set(names)):
+        check_names(self.workers)
+        names = [getattr(law, "__name__", "") for law in self.laws]
+        if {"", "<lambda>"} & set(names) or len(names) != len(set(names)):
             raise Malformed("laws with a name of their own (use def)", str(names))
         if set(self.faults) - set(FAULTS):
             raise Malformed(f"the faults {self.faults!r}", f"only {' '.join(FAULTS)}")
@@ -58,18 +60,6 @@ class Branch:
     move: str = ""
     broken: frozenset[str] = frozenset()
     seen: object = None
-
-
-@dataclass
-class Tally:
-    """What the orders that were run so far have shown."""
-
-    ends: Counter[tuple[object, frozenset[str]]] = field(default_factory=Counter)
-    examples: dict[tuple[object, frozenset[str]], str] = field(default_factory=dict)
-    broken: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    shortest: dict[str, str] = field(default_factory=dict)
-    failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
 
 
 class Stopped(Exception):
@@ -98,13 +88,14 @@ class Search:
         waiting = [Branch()]
         try:
             while waiting:
-                waiting += self._descend(waiting.pop())
-                if self._tally.ends.total() > self._asked.most:
+                if self._tally.ends.total() >= self._asked.most:
                     self._why = f"stopped after {self._asked.most} orders"
                     break
+                waiting += self._descend(waiting.pop())
+            self._once_more()
         except Stopped:
             pass
-        return _told(self._asked, self._tally, self._why)
+        return told(self._tally, self._asked.laws, reduced=self._asked.reduced, why=self._why)
 
     def _descend(self, branch: Branch) -> list[Branch]:
         """Make the move and go on with the first open one to the end of the order."""
@@ -118,40 +109,52 @@ class Search:
             if now_broken is None:
                 break
             broken, choices = now_broken, self._choices(race, made)
+            seen = self._seen(race, made)
+            if seen is None:
+                break
             if not choices:
                 self._ended(race, made, broken)
                 break
-            seen = self._seen(race)
             others.append([Branch(made, other, broken, seen) for other in choices[:0:-1]])
             move = choices[0]
         return [branch for level in others for branch in level]
 
-    def _again(self, before: tuple[str, ...], seen: object) -> Race:
+    def _once_more(self) -> None:
+        """One order to each outcome is run again: code may differ where no branch was."""
+        for (state, _), schedule in self._tally.examples.items():
+            race = self._again(moves(schedule))
+            if snapshot(race.store.load()) != state:
+                self._differs(moves(schedule))
+
+    def _again(self, before: tuple[str, ...], seen: object = None) -> Race:
         race = self._fresh()
         try:
             for move in before:
                 race.step(move, watched=False)
-            same = not before or self._seen(race) == seen
-        except Exception:  # noqa: BLE001 - it went well the first time
-            same = False
-        if not same:
-            self._fail("not the same twice", "the code", before, "the same moves ended elsewhere")
-            raise Stopped
+        except (Exception, SystemExit):  # noqa: BLE001 - it went well the first time
+            self._differs(before)
+        if seen is not None and self._seen(race, before) != seen:
+            self._differs(before)
         return race
+
+    def _differs(self, made: tuple[str, ...]) -> None:
+        self._fail("not the same twice", "the code", made, "the same moves ended elsewhere")
+        raise Stopped
 
     def _fresh(self) -> Race:
         """A race on a fresh store; whatever is wrong with either is told, and ends the search."""
         kind, who = "raised", "the store's factory"
         try:
-            store = self._asked.store()
-            if any(store is other for other in self._stores):
-                kind, words = "store shared", "it gave a store that was used before"
-            else:
-                self._stores[:] = [*self._stores[:1], store]
-                who = "a worker"
-                with bounded():
+            with bounded():
+                store = self._asked.store()
+                if not any(store is other for other in self._stores):
+                    self._stores[:] = [*self._stores[:1], store]
+                    who = "the store"
+                    store.load()
+                    who = "a worker"
                     return Race(self._asked.workers, store)
-        except Malformed as fault:
+            kind, words = "store shared", "it gave a store that was used before"
+        except NeverYields as fault:
             kind, words = "never yields", words_of(fault)
         except Endless as fault:
             kind, words = "endless", str(fault)
@@ -191,8 +194,9 @@ class Search:
             if name in broken:
                 continue
             try:
-                verdict = law(race)
-            except Exception as fault:  # noqa: BLE001 - a learner's law may raise anything
+                with bounded():
+                    verdict = law(race)
+            except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - a learner's law
                 verdict = words_of(fault)
             if verdict is not True and verdict is not False:
                 self._fail("law", name, made, f"gave {verdict!r}, neither True nor False")
@@ -218,7 +222,8 @@ class Search:
         left = Counter(self._asked.faults) - Counter("".join(move[1:] for move in made))
         begun: set[str] = set()
         for step in race.log:
-            (begun.discard if step.ended == "crashed" else begun.add)(step.worker)
+            if step.ended != "delivered":
+                (begun.discard if step.ended == "crashed" else begun.add)(step.worker)
         return [
             name + mark
             for name in plain
@@ -234,7 +239,7 @@ class Search:
             for move in made:
                 race.step(move, watched=False)
             race.step(name)
-        except (Exception, Endless):  # noqa: BLE001 - it will be met again, and told
+        except (Exception, SystemExit, Endless):  # noqa: BLE001 - it will be met again, and told
             return False
         step = race.log[-1]
         quiet = not step.touches and step.said is None
@@ -245,66 +250,25 @@ class Search:
         if at_end is None:
             return
         tally, schedule = self._tally, "".join(made)
-        key = (_kept(race.store.load()), at_end)
+        key = (snapshot(race.store.load()), at_end)
         tally.ends[key] += 1
-        tally.examples[key] = min(
-            tally.examples.get(key, schedule), schedule, key=reading_order
-        )
+        tally.examples[key] = min(tally.examples.get(key, schedule), schedule, key=reading_order)
         tally.broken.update(at_end)
         tally.refused.update({refusal.code for refusal in race.refusals.values()})
 
-    def _seen(self, race: Race) -> object:
+    def _seen(self, race: Race, made: tuple[str, ...]) -> object:
+        """What can be compared with the same moves made again; None if the store fails."""
         codes = tuple((name, refusal.code) for name, refusal in race.refusals.items())
-        return race.store.load(), race.enabled, codes, race.said
+        try:
+            with bounded():
+                state = snapshot(race.store.load())
+        except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - a learner's store
+            self._fail("raised", "the store", made, words_of(fault))
+            return None
+        return state, race.enabled, codes, race.said
 
     def _fail(self, kind: str, who: str, made: Sequence[str], words: str) -> None:
         schedule = "".join(made)
         known = self._tally.failures.get((kind, who))
         if known is None or reading_order(schedule) < reading_order(known.schedule):
             self._tally.failures[kind, who] = Failure(kind, who, schedule, words)
-
-
-def reading_order(schedule: str) -> tuple[int, int, str]:
-    """How easy a schedule is to read: few moves first, then few changes of hands.
-
-    >>> sorted(("ABAB", "AABB", "AB"), key=reading_order)
-    ['AB', 'AABB', 'ABAB']
-    """
-    made = moves(schedule)
-    hands = [move[0].upper() for move in made]
-    return len(made), sum(map(str.__ne__, hands, hands[1:])), schedule
-
-
-def _kept(state: object) -> object:
-    try:
-        hash(state)
-    except TypeError:
-        return repr(state)
-    return state
-
-
-def _told(asked: Question, tally: Tally, why: str) -> Exploration:
-    runs = tally.ends.total()
-    exact = not (asked.reduced or tally.failures or why)
-    outcomes = tuple(
-        Outcome(
-            state,
-            count if exact else None,
-            count / runs if exact else None,
-            tuple(law.__name__ for law in asked.laws if law.__name__ in broken),
-            tally.examples[state, broken],
-        )
-        for (state, broken), count in tally.ends.most_common()
-    )
-    known: Callable[[int], int] = int if exact else bool
-    return Exploration(
-        runs if exact else None,
-        runs,
-        outcomes,
-        {law.__name__: known(tally.broken[law.__name__]) for law in asked.laws},
-        {code: known(count) for code, count in tally.refused.items()},
-        tally.shortest,
-        failures=tuple(tally.failures.values()),
-        reduced=asked.reduced,
-        stopped=why,
-    )
