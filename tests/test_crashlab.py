@@ -38,6 +38,7 @@ KEPT_QUIET = "deployed once, asked twice, the books know 1 attempt"
 # Rows and columns that are not named here say "once".
 MATRIX = {
     ("failed c1", "intent first, without a key"): "once, stopped at the tests",
+    ("failed c1", "effect first, without a key"): "once, stopped at the tests",
     ("deploys", "intent first, without a key"): "never, told: outcome unknown",
     ("result c2", "intent first, without a key"): "once, told: outcome unknown",
     ("result c2", "effect first, without a key"): TWICE.removeprefix("deployed "),
@@ -147,7 +148,7 @@ def test_a_key_is_what_allows_an_unknown_call_again() -> None:
 
 
 def test_the_matrix_holds_every_place_and_every_loop() -> None:
-    """Fourteen places, six ways to run: eleven cells of 84 are not plainly right."""
+    """Fourteen places, six ways to run: twelve cells of 84 are not plainly right."""
     table = CrashLab().every_point()
     odd = {
         (row["killed before"], name): row[name]
@@ -165,6 +166,23 @@ def test_the_same_place_means_as_many_effects() -> None:
     one, other = moments("intent first", False), moments("once per batch", False)
 
     assert [0] * 8 + [1, 2, 2, 3, 4, 4] == [same_place(one, at, other) for at in range(14)]
+
+
+def test_the_wrong_driver_has_its_own_twin_of_each_place() -> None:
+    """A commit stays that commit, unless the effect that it is about came before it."""
+    one, other = moments("intent first", False), moments("effect first", False)
+    twins = {
+        one[at].words: other[same_place(one, at, other)].words
+        for at in range(13)
+        if one[at].words != other[same_place(one, at, other)].words
+    }
+
+    assert {
+        "dispatch c2": "deploys",
+        "result c2": "dispatch c2",
+        "dispatch c1#2": "tests run",
+        "result c1#2": "dispatch c1#2",
+    } == twins
 
 
 def test_the_comparison_shows_zero_one_and_two() -> None:

@@ -101,7 +101,8 @@ def matrix() -> list[list[str]]:
 def same_place(source: tuple[Moment, ...], point: int, target: tuple[Moment, ...]) -> int:
     """The kill point of another loop at the same place: as many effects are done.
 
-    Just before an effect stays just before it, just after it just after it.
+    Just before an effect stays just before it, just after it just after it, a
+    commit of the same name stays that commit.
 
     >>> one, other = moments("intent first", False), moments("once per batch", False)
     >>> [same_place(one, point, other) for point in (0, 7, 8, 9, 13)]
@@ -109,11 +110,14 @@ def same_place(source: tuple[Moment, ...], point: int, target: tuple[Moment, ...
     """
     done = _effects(source[:point])
     there = [at for at in range(len(target) + 1) if _effects(target[:at]) == done]
-    just_before = point < len(source) and source[point].sort == EFFECT
-    just_after = point > 0 and source[point - 1].sort == EFFECT
-    if just_before or not (just_after or not done):
+    if point and source[point - 1].sort == EFFECT:
+        return there[0]
+    here = source[point] if point < len(source) else None
+    if here is None or here.sort == EFFECT:
         return there[-1]
-    return there[0]
+    # The same commit, if the other loop makes it with as many effects done.
+    named = [at for at in there if at < len(target) and target[at].words == here.words]
+    return named[0] if named else there[-1]
 
 
 def before(found: tuple[Moment, ...], point: int) -> str:
