@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import wrap
 
 from runstate_lab.live.folding import Row
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
@@ -81,36 +82,26 @@ def ground(where: Layout) -> Marks:
 
 def column(frame: Frame, where: Layout, x: float, *, step: str, revision: str) -> Marks:
     """The marks of one step whose middle is at x."""
+    under = where.store + 32
     below = text(x, where.store + 62, step, "soft")
     if not frame.source:
-        return (
-            *_pill(x, where.store, revision, "pill"),
-            text(x, where.store + 32, "start", "soft"),
-            below,
-        )
+        start = text(x, under, "start", "soft")
+        return (*_pill(x, where.store, revision, "pill"), start, below)
     lane = where.lane(frame.source)
-    if frame.entry is None:
-        return (
-            dot(x, lane, 5, "dot-A"),
-            *_under(frame.does, x, where.store + 32, "kind"),
-            below,
-        )
     spot = dot(x, lane, 5, "dot-A")
-    words = _under(frame.entry.event.kind, x, where.store + 32, "kind")
-    if not frame.refused:
+    # A remark says in the sentence what this sign points at.
+    sign = (text(x + 24, where.store - 14, "!", "warn"),) if frame.remark else ()
+    if frame.entry is None:
+        drawn, words = _reading(frame.does, where, x, lane), _under(frame.does, x, under, "kind")
+    elif frame.refused:
+        drawn = _refused(frame.code, where, x, lane)
+        words = _under(frame.entry.event.kind, x, under, "kind")
+    else:
         tip = where.store - 13
-        arrow = (
-            line(x, lane + 7, x, tip - 7, "accepted"),
-            head(x, tip, (0, 1), "accepted"),
-        )
-        return (
-            *arrow,
-            spot,
-            *_pill(x, where.store, revision, "pill-new"),
-            *words,
-            below,
-        )
-    return (*_refused(frame.code, where, x, lane), spot, *words, below)
+        arrow = (line(x, lane + 7, x, tip - 7, "accepted"), head(x, tip, (0, 1), "accepted"))
+        drawn = (*arrow, *_pill(x, where.store, revision, "pill-new"))
+        words = _under(frame.entry.event.kind, x, under, "kind")
+    return (*drawn, spot, *sign, *words, below)
 
 
 def folded(where: Layout, x: float, words: str) -> Marks:
@@ -196,14 +187,21 @@ def _refused(code: str, where: Layout, x: float, lane: int) -> Marks:
     )
 
 
+def _reading(does: str, where: Layout, x: float, lane: int) -> Marks:
+    """An arrow back from the store, where a step reads."""
+    if not does.startswith("read"):
+        return ()
+    return (line(x, where.store, x, lane + 14, "read"), head(x, lane + 7, (0, -1), "read"))
+
+
 def _under(words: str, x: float, y: float, role: str) -> Marks:
-    """An identifier in at most two lines."""
-    before, bar, after = words.rpartition("_")
-    first, second = (f"{before}{bar}", after) if bar else (words, "")
-    if len(after) > len(before) and "_" in before:
-        one, _, rest = words.partition("_")
-        first, second = f"{one}_", rest
-    lines = [cut(part, 13) for part in (first, second) if part]
+    """An identifier, or some words, in at most two lines."""
+    if "_" in words:
+        lines = wrap(words.replace("_", "_ "), width=14, break_long_words=False)
+        shown = [lines[0], "".join(lines[1:])]
+    else:
+        shown = list(words.partition(" ")[::2])
+    lines = [cut(part.replace("_ ", "_"), 14) for part in shown if part]
     return tuple(text(x, y + 13 * row, part, role) for row, part in enumerate(lines))
 
 
