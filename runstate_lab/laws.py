@@ -101,7 +101,8 @@ def no_terminal_return(race: Race) -> bool:
     >>> no_terminal_return(idle())
     True
     """
-    ends = [ENDS[event.kind] for event in _accepted(race) if event.kind in ENDS]
+    ends = [race.start.status] if race.start.status.terminal else []
+    ends += [ENDS[event.kind] for event in _accepted(race) if event.kind in ENDS]
     return not ends or race.store.load().status is ends[0]
 
 
@@ -155,7 +156,7 @@ def no_effect_twice(race: Race) -> bool:
     True
     """
     said = [words for words in race.said if not isinstance(words, Keyed)]
-    return len(said) == len(set(said))
+    return all(said.count(words) == 1 for words in said)
 
 
 def intent_before_effect(race: Race) -> bool:
