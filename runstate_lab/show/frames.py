@@ -39,7 +39,8 @@ class CaptionedFrame(pandas.DataFrame):
         Fruit.
         1. name: apple; colour: red
         """
-        lines = [f"{getattr(self, 'caption', '') or 'Table'}."]
+        caption = getattr(self, "caption", "") or "Table"
+        lines = [f"{caption.removesuffix('.')}."]
         for number, row in enumerate(self.itertuples(index=False, name=None), 1):
             cells = zip(self.columns, row, strict=True)
             words = [f"{name}: {_shown(cell)}" for name, cell in cells if _shown(cell)]
