@@ -1,5 +1,6 @@
 """Machinery. The live widgets: press, and a real store answers.
 
+    Board(world)    be the scheduler of real code: every order, faults, your own store
     Scheduler()     two writers, three presses each, one store
     RunView(store)  open a run: scrub, compare two steps, ask who wrote a field
     StateChart()    propose events, watch what the rules answer
@@ -23,6 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from runstate_lab.live.board import Board
     from runstate_lab.live.crashlab import CrashLab
     from runstate_lab.live.contextslider import ContextSlider
     from runstate_lab.live.desk import ApprovalDesk
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from runstate_lab.live.widget import Scheduler
 
 LATER = {
+    "board": "Board",
     "crashlab": "CrashLab",
     "contextslider": "ContextSlider",
     "desk": "ApprovalDesk",
@@ -44,7 +47,7 @@ LATER = {
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "ContextSlider", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "Board", "ContextSlider", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
 
 
 def __getattr__(name: str) -> object:

@@ -12,6 +12,7 @@ class Askew(ValueError):
 
     def __init__(self, asked: str, found: str, hint: str) -> None:
         super().__init__(f"asked {asked}, found {found}\nhint: {hint}")
+        self.asked, self.found, self.hint = asked, found, hint
 
 
 class Sealed(RuntimeError):

@@ -8,38 +8,17 @@ What is not here: how a step is run (see `steps`).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from functools import cache
 
 from runstate_lab.errors import Refusal
 from runstate_lab.live import lanes, steps
+from runstate_lab.live.pool import Pool
 from runstate_lab.model import RunState, RunStatus
 
 Plain = dict[str, object]
 HEADS = ("step", "who", "what", "answer", "revision")
 OPENING = "Nothing has happened yet: both tools have finished, neither has read the state."
-
-
-class Pool:
-    """A list in which equal values are kept once; gives their places."""
-
-    def __init__(self) -> None:
-        self.kept: list[Plain] = []
-        self._places: dict[str, int] = {}
-
-    def place(self, value: Plain) -> int:
-        """Where the value stands in the list.
-
-        >>> pool = Pool()
-        >>> pool.place({"a": 1}), pool.place({"b": 2}), pool.place({"a": 1})
-        (0, 1, 0)
-        """
-        key = json.dumps(value, sort_keys=True)
-        if key not in self._places:
-            self._places[key] = len(self.kept)
-            self.kept.append(value)
-        return self._places[key]
 
 
 @cache

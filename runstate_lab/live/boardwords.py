@@ -1,0 +1,222 @@
+"""Machinery. A moment in words: what a worker did, what it was answered, what broke.
+
+Told from what the worker really touched, so that any worker reads well.
+
+What is not here: where the words stand (see `boardmarks`, `boardviews`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runstate_lab.laws import RESULTS
+from runstate_lab.line import FAULTS, Touch
+from runstate_lab.live.boardplays import SKIPPED, Moment
+from runstate_lab.live.boardworlds import Cast
+from runstate_lab.model import RunState, RunStatus, StateProposal
+from runstate_lab.show.told import told
+
+BROKEN = {
+    "no_lost_update": "an update is lost",
+    "no_decision_on_old_facts": "decided on old facts",
+    "no_double_claim": "claimed twice",
+    "nothing_pending_at_completion": "completed with something pending",
+    "no_terminal_return": "an ended run has changed",
+    "one_approval_one_effect": "the same effect twice",
+    "no_stale_approval": "an old question is approved",
+}
+"""What to say when a law of the kit is broken."""
+
+CODES = {
+    "revision_conflict": "conflict",
+    "writer_rejected": "not its writer",
+    "illegal_transition": "illegal now",
+}
+"""The answers that a picture says in its own words."""
+
+ALONE = "works on its own"
+GOOD, LOST, REFUSED, OPEN, FAULTY = "good", "lost", "refused", "open", "failed"
+
+
+def broken_words(law: str) -> str:
+    """What a broken law means, in a few words.
+
+    >>> broken_words("no_lost_update"), broken_words("deployed_once")
+    ('an update is lost', 'deployed once: broken')
+    """
+    return BROKEN.get(law) or f"{law.replace('_', ' ')}: broken"
+
+
+def code_words(code: str) -> str:
+    """A refusal's code in the words of a picture.
+
+    >>> code_words("revision_conflict"), code_words("call_unknown")
+    ('conflict', 'call unknown')
+    """
+    return CODES.get(code) or code.replace("_", " ")
+
+
+def offer(proposal: StateProposal) -> str:
+    """What a proposal wants: its value, and its kind where the value does not say it.
+
+    >>> offer(StateProposal("tool_result_recorded", "tests=green", 4))
+    'tests=green'
+    >>> offer(StateProposal("run_cancelled", "too late", 4))
+    'run_cancelled too late'
+    """
+    value = told(proposal.value)
+    return value if proposal.kind in RESULTS else f"{proposal.kind} {value}".strip()
+
+
+def doing(moment: Moment) -> str:
+    """What a step does, without how it ends: the label of the press that makes it."""
+    step = moment.step
+    if step is None or moment.failure:
+        return "takes its next step"
+    parts = list(dict.fromkeys(_verbs(step.touches)))
+    if step.said is not None:
+        parts.append(f"says {told(step.said)}")
+    if len(parts) > 2:
+        parts = [parts[0], "...", parts[-1]]
+    return ", ".join(parts) or ALONE
+
+
+def sentence(moment: Moment, cast: Cast) -> str:
+    """The step in one sentence: who did what, and how it was answered."""
+    step = moment.step
+    if step is None:
+        return opening(moment, cast)
+    who = cast.who(step.worker)
+    if step.ended == SKIPPED:
+        return f"{who} takes no step here: {off(moment, step.move) or 'its step cannot meet that'}."
+    if moment.failure:
+        return f"{who} fails: {moment.failure}. That is a fault of the code, not of this order."
+    if step.ended == "crashed":
+        return f"{who} crashes: what it knew is gone, and it starts again from its beginning."
+    if step.ended == "delivered":
+        return f"The mail of {who} arrives: {_did(moment)}; nobody hears the answer."
+    return f"{who} {_did(moment)}{_unheard(moment)}."
+
+
+def opening(moment: Moment, cast: Cast) -> str:
+    """What is said before the first step."""
+    if moment.failure:
+        return f"Nothing can be played: {moment.failure}."
+    return f"Nothing has happened yet. {cast.story}".strip()
+
+
+def remarks(moment: Moment) -> tuple[str, ...]:
+    """What nobody was told: facts that are gone, laws that are broken by this step."""
+    lost = tuple(f"{fact} is gone" for fact in gone(moment.before, moment.after))
+    said = [law for law in moment.fresh if not (lost and law in RESULT_LAWS)]
+    return (*lost, *map(broken_words, said))
+
+
+def gone(before: Any, after: Any) -> tuple[str, ...]:
+    """The facts of one state that another one no longer has."""
+    if not (isinstance(before, RunState) and isinstance(after, RunState)):
+        return ()
+    kept = set(map(str, after.facts))
+    return tuple(str(fact) for fact in before.facts if str(fact) not in kept)
+
+
+def answers(moment: Moment) -> list[str]:
+    """The store's answer to each proposal of the step, in a word or two."""
+    touches = moment.step.touches if moment.step else ()
+    return [
+        code_words(touch.code) if touch.code else "accepted"
+        for touch in touches
+        if touch.proposal is not None and touch.verb != "send"
+    ]
+
+
+def off(moment: Moment, move: str) -> str:
+    """Why a move is not open at a moment; empty if it is."""
+    worker = move[0].upper()
+    if move[0] in moment.enabled:
+        return ""
+    if moment.failure:
+        return "the code has failed; go back, or start again"
+    if move.islower():
+        return f"no mail of {worker} is on its way"
+    ended = moment.ends.get(worker, "")
+    if ended == "done":
+        return f"{worker} is done"
+    if ended == "no answer":
+        return f"{worker} got no answer and has stopped"
+    if worker not in moment.refusals:
+        return f"there is no worker {worker}"
+    state = moment.after
+    waits = isinstance(state, RunState) and state.status is RunStatus.WAITING
+    held = f"; WAITING: {state.waiting_for}" if waits else ""
+    return f"{worker} was refused: {moment.refusals[worker].reason}{held}"
+
+
+def off_with_fault(moment: Moment, move: str, plain: Moment | None) -> str:
+    """Why a fault cannot be set at a worker's next step; `plain` is that step without it."""
+    worker, mark = move[0], move[1:]
+    why = off(moment, worker)
+    if why or mark not in FAULTS:
+        return why
+    if mark == "!":
+        return "" if worker in moment.begun else f"{worker} has not begun: nothing to forget"
+    sends = plain is not None and plain.proposes
+    return "" if sends else f"the next step of {worker} sends no proposal"
+
+
+def _verbs(touches: tuple[Touch, ...]) -> Iterator[str]:
+    for touch in touches:
+        if touch.proposal is not None:
+            yield f"submits {offer(touch.proposal)}"
+        elif touch.verb == "load":
+            yield "reads"
+        elif touch.verb not in QUIET:
+            yield f"looks at {touch.verb}"
+
+
+def _did(moment: Moment) -> str:
+    step = moment.step
+    parts, entries = [], list(moment.entries)
+    for touch in step.touches:
+        if touch.proposal is None:
+            words = [f"reads revision {touch.revision}"] if touch.verb == "load" else []
+            words = words or ([] if touch.verb in QUIET else [f"looks at the store's {touch.verb}"])
+        elif touch.verb == "send":
+            words = [f"submits {offer(touch.proposal)}, made from {touch.proposal.expected_revision}"]
+        else:
+            entry = entries.pop(0) if entries else None
+            words = [_submitted(touch, entry.refusal if entry else None, moment)]
+        parts += [one for one in words if one not in parts]
+    if step.said is not None:
+        parts.append(f"says “{told(step.said)}” to the world")
+    after = remarks(moment)
+    if after:
+        told_nobody = "" if any(touch.code for touch in step.touches) else ", and nobody was told"
+        parts.append("; ".join(after) + told_nobody)
+    return "; ".join(parts) or ALONE
+
+
+def _submitted(touch: Touch, refusal: Any, moment: Moment) -> str:
+    what = f"submits {offer(touch.proposal)}, made from {touch.proposal.expected_revision}"
+    if not touch.code:
+        return f"{what}: accepted at revision {touch.revision}"
+    refusal = refusal or moment.refusals.get(moment.step.worker)
+    reason = refusal.reason if refusal is not None else code_words(touch.code)
+    found = f"; found {refusal.found}" if refusal is not None else ""
+    same = "; nothing changed" if moment.before == moment.after else ""
+    return f"{what}: refused, {reason}{found}{same}"
+
+
+def _unheard(moment: Moment) -> str:
+    mark = moment.step.move[1:]
+    return {
+        "_": "; it is lost on its way, and no answer comes",
+        "~": "; it is late, and no answer comes",
+        "+": "; the same is on its way once more",
+        "?": "; the answer does not arrive",
+    }.get(mark, "")
+
+
+RESULT_LAWS = ("no_lost_update", "no_decision_on_old_facts")
+QUIET = ("rules", "note", "base")
