@@ -134,7 +134,8 @@ class Race:
             self._advance(move, name, fault)
 
     def _is_open(self, move: str) -> bool:
-        return MOVE.fullmatch(move) is not None and move[0] in self.enabled
+        shaped = isinstance(move, str) and MOVE.fullmatch(move) is not None
+        return shaped and move[0] in self.enabled
 
     def _begun(self, name: str) -> Generator[object, None, None]:
         worker = self._workers[name](self._lines[name])  # type: ignore[arg-type]
