@@ -197,7 +197,8 @@ class Search:
                 with bounded():
                     verdict = law(race)
             except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - a learner's law
-                verdict = words_of(fault)
+                self._fail("law", name, made, words_of(fault))
+                return None
             if verdict is not True and verdict is not False:
                 self._fail("law", name, made, f"gave {verdict!r}, neither True nor False")
                 return None
