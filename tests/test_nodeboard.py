@@ -213,6 +213,20 @@ def test_after_a_cancel_a_result_is_late_and_nothing_is_taken() -> None:
         board.take("w2")
 
 
+def test_several_leases_run_out_in_one_sentence() -> None:
+    """A clock that jumps names all that it left behind."""
+    board = NodeBoard()
+    board.take("w1")
+    board.finish("w1")
+    board.take("w1")
+    board.take("w2")
+
+    assert (
+        "The clock goes on by 5, to tick 5. "
+        "The leases on tests (w1), scan (w2) have run out; nobody has looked yet."
+    ) == board.lease_end()
+
+
 def test_one_node_can_be_cancelled() -> None:
     """Its worker's result is late afterwards, what needs it is blocked."""
     board = NodeBoard()
@@ -307,7 +321,8 @@ def test_a_chain_of_a_hundred_nodes_wraps() -> None:
     assert (COMPACT, 17) == (page.scale, len(rows))
     assert all(later - one > COMPACT.high for one, later in pairwise(rows))
     assert page.height < 1_200
-    assert len(json.dumps(board.frames["Scheduler"][1])) < 4_000
+    assert 34 == len({y for _, y in layout(chain(100), narrow=True).places.values()})
+    assert len(json.dumps(board.frames["Scheduler"][1])) < 6_000
 
 
 def test_an_arrow_over_several_layers_runs_in_a_lane_of_its_own() -> None:

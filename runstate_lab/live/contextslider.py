@@ -186,7 +186,7 @@ class ContextSlider(Live):
             text(LEFT, BAR[1] + 12 + place * ROW, _cut(words), role, anchor="start")
             for place, (words, role) in enumerate(rows)
         ]
-        groups = [("rs-sheet", (SHEET,)), ("rs-base", self._known["base"])]
+        groups = [("rs-sheet", (SHEET,)), ("rs-base", self._known["pages"]["wide"]["base"])]
         groups += [("rs-bar-spent", self._bar()), ("rs-budget", _marker(self.budget, self.most))]
         size = (WIDE, BAR[1] + 12 + ROW * len(rows))
         return still([*groups, ("rs-words", tuple(words))], size, self.sentence())
@@ -244,9 +244,15 @@ def _ground(states: dict[str, RunState], gallery: Gallery, keys: tuple[str, ...]
         ],
         "modes": [{"id": mode, "label": labels[mode]} for mode in gallery.modes],
         "heads": list(HEADS),
-        "size": list(BAR),
         "bar": {"left": LEFT, "room": ROOM, "top": TOP, "high": HIGH, "half": HALF},
-        "base": _base(gallery.most),
+        "pages": {
+            "wide": {"size": list(BAR), "room": ROOM, "base": _base(gallery.most, ROOM)},
+            "narrow": {
+                "size": [BAR[0] // 2, BAR[1]],
+                "room": ROOM // 2,
+                "base": _base(gallery.most, ROOM // 2),
+            },
+        },
     }
 
 
@@ -259,11 +265,12 @@ def _cut(words: str) -> str:
     return "".join(kept) + "…"
 
 
-def _base(most: int) -> Marks:
+def _base(most: int, room: float) -> Marks:
+    y = TOP + HIGH + 22
     return (
-        box(LEFT, TOP, ROOM, HIGH, "ctx-all", corner=2),
-        text(LEFT, TOP + HIGH + 22, "0", "soft", anchor="start"),
-        text(LEFT + ROOM, TOP + HIGH + 22, f"everything takes {most}", "soft", anchor="end"),
+        box(LEFT, TOP, room, HIGH, "ctx-all", corner=2),
+        text(LEFT, y, "0", "soft", anchor="start"),
+        text(LEFT + room, y, f"everything takes {most}", "soft", anchor="end"),
     )
 
 

@@ -21,7 +21,7 @@ from runstate_lab.live.live import locked_picture, script, style
 from runstate_lab.live.marks import Marks, box, still, text
 from runstate_lab.live.nodeframes import Framed
 from runstate_lab.live.nodelayout import WIDE
-from runstate_lab.live.nodemarks import SHEET, fitted
+from runstate_lab.live.nodemarks import SHEET, fitted, moved
 from runstate_lab.live.nodeviews import HEADS, PRESS_HEADS, Plain
 from runstate_lab.live.nodeworld import release_graph
 from runstate_lab.scheduler import Scheduler
@@ -149,23 +149,32 @@ class NodeBoard(Framed):
         """The graph and the desks at the press shown, as an image with its text."""
         if self.sealed:
             return locked_picture(self.sealed)
-        now, (wide, high) = self._view(), self._drawing.size
-        nodes = [now[f"node:{name}"] for name in self._drawn.order]
+        now, drawing = self._view(), self._drawings["wide"]
+        nodes = {name: now[f"node:{name}"] for name in self._drawn.order}
+        wide, high = drawing.size
         groups = [("rs-sheet", (SHEET,)), ("rs-base", now["heading"])]
-        groups += [("rs-ways", one["ways"]) for one in nodes]
-        groups += [("rs-place", one["marks"]) for one in nodes]
+        groups += [(f"rs-nb-{one['way']}", drawing.ways(name)) for name, one in nodes.items()]
+        groups += [
+            ("rs-place", moved(one["marks"], drawing.corner(name))) for name, one in nodes.items()
+        ]
         groups.append(("rs-desks", self._desks(now, high)))
         return still(groups, (wide, high + ROW * len(self._workers)), self.sentence())
 
     def _ground(self) -> Plain:
         return {
-            "size": list(self._drawing.size),
+            "pages": {
+                page: {
+                    "size": list(one.size),
+                    "corners": {name: list(one.corner(name)) for name in self._drawn.order},
+                    "ways": {name: one.ways(name) for name in self._drawn.order},
+                }
+                for page, one in self._drawings.items()
+            },
             "nodes": list(self._drawn.order),
             "workers": list(self._workers),
             "kinds": [{"id": kind, "label": kind} for kind in self._kinds],
             "heads": list(HEADS),
             "press_heads": list(PRESS_HEADS),
-            "compact": len(self._drawn.order) > 16,
         }
 
     def _desks(self, now: Plain, top: int) -> Marks:

@@ -50,7 +50,7 @@ class Framed(Live):
     ) -> None:
         self._drawn, self._lease, self._workers = graph, lease, workers
         self._kinds = {one.__name__: one for one in (Scheduler, *kinds)}
-        self._drawing = Drawing(graph)
+        self._drawings = {"wide": Drawing(graph), "narrow": Drawing(graph, narrow=True)}
         self._worlds: dict[str, tuple[list[Press], World]] = {}
         super().__init__({"heads": [], **self._ground()}, shown="Scheduler", **shown)
         self.reset()
@@ -143,7 +143,7 @@ class Framed(Live):
         return self.said()
 
     def _opening(self, kind: str) -> Plain:
-        shown = view(self._world(kind, []), self._drawing, self._lease)
+        shown = view(self._world(kind, []), self._drawings["wide"], self._lease)
         return frame(Told("", "", OPENING), {}, shown, 0)
 
     def _grown(self, kind: str, kept: list[Press], press: Press) -> list[Plain]:
@@ -155,7 +155,7 @@ class Framed(Live):
         if done is None:
             done = told(world, world.press(press))
         self._worlds[kind] = ([*kept, press], world)
-        shown = view(world, self._drawing, self._lease)
+        shown = view(world, self._drawings["wide"], self._lease)
         return [*before, frame(done, folded(before), shown, len(kept) + 1)]
 
     def _world(self, kind: str, presses: list[Press]) -> World:

@@ -9,13 +9,13 @@ What is not here: what a node looks like (see `nodemarks`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from runstate_lab.graph import ExecutableGraph
 
-WIDE, LEFT, TOP = 826, 16, 34
-LANE = 14
+WIDE, NARROW = 826, 436
+LEFT, TOP, LANE = 16, 34, 14
 Point = tuple[float, float]
 Cell = tuple[str, str]
 """A node as (name, ""), or the lane of an arrow's tail as ("", tail)."""
@@ -29,10 +29,13 @@ class Scale:
     high: int
     between: int
     beside: int
+    page: int = WIDE
 
 
 ROOMY = Scale(wide=156, high=72, between=18, beside=4)
-COMPACT = Scale(wide=104, high=40, between=10, beside=6)
+COMPACT = Scale(wide=116, high=40, between=10, beside=6)
+ROOMY_NARROW = replace(ROOMY, beside=2, page=NARROW)
+COMPACT_NARROW = replace(COMPACT, beside=3, page=NARROW)
 MOST_ROOMY = 16
 
 
@@ -58,8 +61,8 @@ class Layout:
     height: int = 0
 
 
-def layout(graph: ExecutableGraph) -> Layout:
-    """Where everything lies; the same graph gives the same places.
+def layout(graph: ExecutableGraph, *, narrow: bool = False) -> Layout:
+    """Where everything lies, on a wide or a narrow page; the same places each time.
 
     >>> from runstate_lab.graph import Node
     >>> chain = [Node("a", dict), Node("b", dict, needs=("a",))]
@@ -70,7 +73,8 @@ def layout(graph: ExecutableGraph) -> Layout:
     needs = {name: graph.node(name).needs for name in graph.order}
     layers = _layers(needs)
     roomy = len(needs) <= MOST_ROOMY and max(map(len, layers), default=0) <= 5
-    page = Layout(ROOMY if roomy else COMPACT, tuple(map(tuple, layers)))
+    scales = (ROOMY_NARROW, COMPACT_NARROW) if narrow else (ROOMY, COMPACT)
+    page = Layout(scales[not roomy], tuple(map(tuple, layers)))
     columns = _sorted(_columns(layers, needs), needs)
     places = _place(page, columns)
     page.legs = _legs(page, columns, places, needs)
@@ -119,8 +123,8 @@ def _middle(cell: Cell, rows: dict[str, float], needs: dict[str, tuple[str, ...]
 def _place(page: Layout, columns: list[list[Cell]]) -> dict[tuple[int, Cell], Point]:
     scale, beside = page.scale, max(1, min(page.scale.beside, len(columns)))
     margin = LEFT if len(columns) > beside else 4
-    pitch = min(240.0, (WIDE - 2 * margin - scale.wide) / max(1, beside - 1))
-    first = (WIDE - pitch * (beside - 1)) / 2
+    pitch = min(240.0, (scale.page - 2 * margin - scale.wide) / max(1, beside - 1))
+    first = (scale.page - pitch * (beside - 1)) / 2
     places: dict[tuple[int, Cell], Point] = {}
     top = float(TOP)
     for band in range(0, len(columns), beside):

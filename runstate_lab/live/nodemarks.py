@@ -8,15 +8,18 @@ What is not here: where the nodes lie (see `nodelayout`).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runstate_lab.graph import ExecutableGraph
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
-from runstate_lab.live.nodelayout import COMPACT, WIDE, Layout, Leg, layout
+from runstate_lab.live.nodelayout import ROOMY, Layout, Leg, layout
 from runstate_lab.model import NodeState, NodeStatus, RunState
 from runstate_lab.nodewise import FAILING
 from runstate_lab.show.dot import width
 
+FIRST_POINT = re.compile(r"M([-.\d]+) ([-.\d]+)")
 SHEET: Mark = ("style", {}, (FRONT / "nodemarks.css").read_text("utf-8"))
 """What the marks here need beside the common sheet, for the stored picture."""
 
@@ -32,71 +35,105 @@ class Look:
 
 
 class Drawing:
-    """The places of one graph, and the marks of its nodes at any moment."""
+    """The places of one graph on one page; a node's marks are drawn at its corner and moved."""
 
-    def __init__(self, graph: ExecutableGraph) -> None:
-        self.page: Layout = layout(graph)
-        self.size = (WIDE, max(self.page.height, 80))
-        self._legs: dict[str, list[Leg]] = {}
-        for leg in self.page.legs:
-            self._legs.setdefault(leg.tail, []).append(leg)
+    def __init__(self, graph: ExecutableGraph, *, narrow: bool = False) -> None:
+        self.page: Layout = layout(graph, narrow=narrow)
+        self.size = (self.page.scale.page, max(self.page.height, 80))
+        self._half = (self.page.scale.wide / 2, self.page.scale.high / 2)
 
-    def heading(self, state: RunState, tick: int) -> Marks:
-        """The line above the graph: the clock, the run and its revision."""
-        words = f"{state.run_id} is {state.status}, revision {state.revision}"
-        return (
-            text(4, 18, f"tick {tick}", "name", anchor="start"),
-            text(14 + width(f"tick {tick}", 14, bold=True), 18, words, "soft", anchor="start"),
-        )
+    def corner(self, name: str) -> tuple[float, float]:
+        """Where the upper left corner of a node lies."""
+        (x, y), (wide, high) = self.page.places[name], self._half
+        return x - wide, y - high
 
-    def ways(self, node: NodeState) -> Marks:
-        """The arrows that leave a node, in the look of what it leaves behind."""
-        role = "nb-way"
-        if node.status is NodeStatus.COMPLETED:
-            role = "nb-way-open"
-        elif node.status in FAILING:
-            role = "nb-way-shut"
-        legs = self._legs.get(node.name, ())
-        return tuple(mark for leg in legs for mark in _leg(leg, role))
+    def ways(self, name: str) -> Marks:
+        """The arrows that leave a node; their look is that of the group they stand in."""
+        legs = [leg for leg in self.page.legs if leg.tail == name]
+        return tuple(mark for leg in legs for mark in _leg(leg, "nb-way"))
 
     def marks(self, look: Look) -> Marks:
-        """The box of a node with its words, its holder and its lease."""
-        scale, (x, y) = self.page.scale, self.page.places[look.node.name]
-        left, top = x - scale.wide / 2, y - scale.high / 2
-        frame = box(left, top, scale.wide, scale.high, f"nb-node-{look.node.status}", corner=9)
+        """The box of a node with its words, its holder and its lease, at the origin."""
+        scale = self.page.scale
+        frame = box(0, 0, scale.wide, scale.high, f"nb-node-{look.node.status}", corner=9)
         if _held(look.node):
             frame[1]["class"] += f" rs-nb-hue-{look.hue}"
-        words = _compact if scale is COMPACT else _roomy
-        return (frame, *words(look, left, top), *_lease(look, left, top, scale.wide, scale.high))
+        written = _roomy if scale.high == ROOMY.high else _compact
+        return (frame, *written(look, scale.wide), *_lease(look, scale.wide, scale.high))
 
 
-def _roomy(look: Look, left: float, top: float) -> Marks:
-    node = look.node
-    tag = node.worker if _held(node) else ""
-    room = 114 - (width(tag, 12, bold=True) + 8 if tag else 0)
+def heading(state: RunState, tick: int) -> Marks:
+    """The line above the graph: the clock, the run and its revision."""
+    words = f"{state.run_id} is {state.status}, revision {state.revision}"
+    after = 14 + width(f"tick {tick}", 14, bold=True)
     return (
-        *_sign(node.status, left + 18, top + 20, look.hue),
-        text(left + 33, top + 25, fitted(node.name, 14, room, bold=True), "name", anchor="start"),
-        *_tag(look, left + 148, top + 24, tag),
-        text(left + 12, top + 43, str(node.status), "label", anchor="start"),
-        *_ran_out(look, left + 148, top + 43),
-        text(left + 12, top + 60, fitted(more(look), 12, 134), "soft", anchor="start"),
+        text(4, 18, f"tick {tick}", "name", anchor="start"),
+        text(after, 18, words, "soft", anchor="start"),
     )
 
 
-def _compact(look: Look, left: float, top: float) -> Marks:
+def way(node: NodeState) -> str:
+    """In which look the arrows leave a node.
+
+    >>> way(NodeState("build")), way(NodeState("build", status=NodeStatus.COMPLETED))
+    ('plain', 'open')
+    """
+    if node.status is NodeStatus.COMPLETED:
+        return "open"
+    return "shut" if node.status in FAILING else "plain"
+
+
+def moved(marks: Iterable[Mark], by: tuple[float, float]) -> Marks:
+    """The same marks somewhere else; a path is moved by its first point.
+
+    >>> moved([text(1, 2, "build", "name")], (10, 20))[0][1]["x"]
+    '11'
+    >>> moved([path("M1 2l3 4", "nb-sign")], (10, 20))[0][1]["d"]
+    'M11 22l3 4'
+    """
+    found: list[Mark] = []
+    for tag, attributes, words in marks:
+        there = dict(attributes)
+        for name, add in (("x", by[0]), ("cx", by[0]), ("y", by[1]), ("cy", by[1])):
+            if name in there:
+                there[name] = f"{round(float(there[name]) + add, 1):g}"
+        if "d" in there:
+            start = FIRST_POINT.match(there["d"])
+            x, y = (float(one) + add for one, add in zip(start.groups(), by, strict=True))
+            there["d"] = f"M{round(x, 1):g} {round(y, 1):g}{there['d'][start.end() :]}"
+        found.append((tag, there, words))
+    return tuple(found)
+
+
+def _roomy(look: Look, wide: float) -> Marks:
     node = look.node
     tag = node.worker if _held(node) else ""
-    room = 68 - (width(tag, 11, bold=True) + 6 if tag else 0)
+    room = wide - 42 - (width(tag, 12, bold=True) + 8 if tag else 0)
+    name = fitted(node.name, 14, room, bold=True)
+    return (
+        *_sign(node.status, 18, 20, look.hue),
+        text(33, 25, name, "name", anchor="start"),
+        *_tag(look, wide - 8, 24, tag),
+        text(12, 43, str(node.status), "label", anchor="start"),
+        *_ran_out(look, wide - 8, 43),
+        text(12, 60, fitted(more(look), 12, wide - 20), "soft", anchor="start"),
+    )
+
+
+def _compact(look: Look, wide: float) -> Marks:
+    node = look.node
+    tag = node.worker if _held(node) else ""
+    room = wide - 14 - (width(tag, 12, bold=True) + 4 if tag else 0)
     words = str(node.status)
     if _held(node):
         lease = "ran out" if _over(look) else f"until {node.until}"
         words = f"{node.attempt} of {node.max_attempts}, {lease}"
+    name = fitted(node.name, 12, wide - 32, bold=True)
     return (
-        *_sign(node.status, left + 14, top + 13, look.hue),
-        text(left + 26, top + 17, fitted(node.name, 12, room), "nb-small-name", anchor="start"),
-        *_tag(look, left + 98, top + 17, tag),
-        text(left + 8, top + 32, fitted(words, 11, 90), "nb-small", anchor="start"),
+        *_sign(node.status, 14, 13, look.hue),
+        text(26, 17, name, "nb-small-name", anchor="start"),
+        text(8, 31, fitted(words, 11, room), "nb-small", anchor="start"),
+        *_tag(look, wide - 7, 31, tag),
     )
 
 
@@ -153,13 +190,13 @@ def _tag(look: Look, right: float, y: float, worker: str | None) -> Marks:
     return (text(right, y, worker, role, anchor="end"),) if worker else ()
 
 
-def _lease(look: Look, left: float, top: float, wide: float, high: float) -> Marks:
+def _lease(look: Look, wide: float, high: float) -> Marks:
     node = look.node
     if not _held(node) or node.until is None:
         return ()
     share = max(0.0, min(1.0, (node.until - look.tick) / look.lease))
-    track = box(left + 8, top + high - 6, wide - 16, 3, "nb-lease", corner=1.5)
-    rest = box(left + 8, top + high - 6, (wide - 16) * share, 3, f"nb-left-{look.hue}", corner=1.5)
+    track = box(8, high - 6, wide - 16, 3, "nb-lease", corner=1.5)
+    rest = box(8, high - 6, (wide - 16) * share, 3, f"nb-left-{look.hue}", corner=1.5)
     return (track, rest) if share else (track,)
 
 

@@ -213,11 +213,17 @@ def _leases(world: World, worker: str) -> str:
 
 def _overdue(world: World) -> str:
     late = [
-        f" The lease of {node.worker} on {node.name} has run out; nobody has looked yet."
+        node
         for node in world.state.nodes
         if node.status is NodeStatus.RUNNING and node.until and node.until <= world.clock()
     ]
-    return "".join(late)
+    if not late:
+        return ""
+    if len(late) == 1:
+        lease = f"The lease of {late[0].worker} on {late[0].name} has"
+    else:
+        lease = f"The leases on {', '.join(f'{one.name} ({one.worker})' for one in late)} have"
+    return f" {lease} run out; nobody has looked yet."
 
 
 def _unheld(world: World, press: str, worker: str, node: str = "", attempt: int = 0) -> str:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from runstate_lab.live.nodemarks import Drawing, Look
+from runstate_lab.live.nodemarks import Drawing, Look, heading, way
 from runstate_lab.live.nodepresses import Told, answer_of, hindrance
 from runstate_lab.live.nodeworld import Desk, Hand, World
 from runstate_lab.model import NodeState, NodeStatus
@@ -32,7 +32,7 @@ def view(world: World, drawing: Drawing, lease: int) -> Plain:
         "tick": tick,
         "revision": state.revision,
         "status": str(state.status),
-        "heading": drawing.heading(state, tick),
+        "heading": heading(state, tick),
         "written": ", ".join(f"{key}={words}" for key, words in world.written.items()),
         "next": _next_end(state.nodes, tick),
         "asking": [
@@ -43,12 +43,15 @@ def view(world: World, drawing: Drawing, lease: int) -> Plain:
         "open": [node.name for node in state.nodes if not node.status.terminal],
         "off": _reasons(world),
     }
+    hands: dict[str, list[Hand]] = {}
+    for hand in (hand for desk in world.desks.values() for hand in desk.hands):
+        hands.setdefault(hand.claim.node, []).append(hand)
     for node in state.nodes:
         look = Look(node, tick, lease, hues.get(node.worker or "", 0))
         shown[f"node:{node.name}"] = {
-            "ways": drawing.ways(node),
             "marks": drawing.marks(look),
-            "rows": _rows(world, node),
+            "way": way(node),
+            "rows": _rows(world, node, hands.get(node.name, [])),
         }
     for worker, desk in world.desks.items():
         shown[f"desk:{worker}"] = _desk(world, desk)
@@ -115,14 +118,8 @@ def _slip(hand: Hand, words: str) -> list[Any]:
     return [hand.claim.node, hand.claim.attempt, words]
 
 
-def _rows(world: World, node: NodeState) -> list[list[str]]:
+def _rows(world: World, node: NodeState, hands: list[Hand]) -> list[list[str]]:
     """Every claim ever made on a node, the newest last, or the node alone."""
-    hands = [
-        hand
-        for desk in world.desks.values()
-        for hand in desk.hands
-        if hand.claim.node == node.name
-    ]
     hands.sort(key=lambda hand: (hand.claim.attempt, hand.version or world.state.revision))
     rows = [_row(node, hand, world.clock(), last=hand is hands[-1]) for hand in hands]
     if not hands or node.status in (NodeStatus.READY, NodeStatus.CANCELLED):

@@ -1,4 +1,6 @@
 // The context at every budget: all of them were built by the kernel at once; the slider looks them up.
+const NARROW = 600;
+
 function render({ model, el }) {
   const root = openRoot(el, "Context slider: what a model gets to see");
   const view = { model, root };
@@ -19,7 +21,7 @@ function render({ model, el }) {
     else view.does[name].button.click();
   });
   build();
-  return () => quiet.forEach((stop) => stop());
+  return () => { quiet.forEach((stop) => stop()); view.measure?.disconnect(); };
 }
 
 function otherMode({ model }) {
@@ -32,6 +34,10 @@ function sliderParts(stage, view) {
   view.states = radios("Revision", graph.states, model.get("shown"), (id) => store(model, { shown: id }));
   view.modes = radios("Privacy", graph.modes, model.get("privacy"), (id) => store(model, { privacy: id }));
   view.picture = element("div", { class: "rs-picture" });
+  // On a narrow page the bar is half as long, so that its words stay readable.
+  view.measure?.disconnect();
+  view.measure = new ResizeObserver(() => { if (view.shownNow && (view.picture.clientWidth < NARROW) !== (view.page === "narrow")) paintBar(view, view.shownNow, view.shownSaid); });
+  view.measure.observe(view.picture);
   view.slider = element("input", { type: "range", min: "1", max: String(graph.most), step: String(graph.step), "aria-label": "Budget in characters" });
   on(view.slider, "input", () => store(model, { budget: Number(view.slider.value) }));
   view.legend = element("ul", { class: "rs-ctx-legend", "aria-label": "What the budget is spent on" });
@@ -133,18 +139,21 @@ function struck(words) {
 }
 
 function paintBar(view, now, said) {
-  const graph = view.model.get("graph"), budget = view.model.get("budget"), { left, room, top, high, half } = graph.bar;
-  const picture = drawing(graph.size, said), spent = now.bar.reduce((sum, [, size]) => sum + size, 0);
+  const graph = view.model.get("graph"), budget = view.model.get("budget"), { left, room: full, top, high, half } = graph.bar;
+  view.page = view.picture.clientWidth && view.picture.clientWidth < NARROW ? "narrow" : "wide";
+  const { size, room, base } = graph.pages[view.page], scale = room / full;
+  const picture = drawing(size, said), spent = now.bar.reduce((sum, [, size]) => sum + size, 0);
   const parts = now.bar.flatMap(([kind, , x, width, label]) => [
-    ["rect", { x, y: top, width, height: high, rx: 2, class: `rs-ctx-${kind.replaceAll(" ", "-")}` }, ""],
-    ...(label ? [["text", { x: x + width / 2, y: top + 21, "text-anchor": "middle", class: "rs-label" }, label]] : [])]);
-  picture.append(drawGroup(graph.base, { class: "rs-base" }), drawGroup(parts, { class: "rs-bar-spent" }));
+    ["rect", { x: left + (x - left) * scale, y: top, width: width * scale, height: high, rx: 2, class: `rs-ctx-${kind.replaceAll(" ", "-")}` }, ""],
+    ...(label && scale === 1 ? [["text", { x: x + width / 2, y: top + 21, "text-anchor": "middle", class: "rs-label" }, label]] : [])]);
+  picture.append(drawGroup(base, { class: "rs-base" }), drawGroup(parts, { class: "rs-bar-spent" }));
   const x = left + (budget * room) / graph.most;
   picture.append(drawGroup([
     ["path", { d: `M${x} ${top - 6}V${top + high + 6}`, class: "rs-ctx-budget", fill: "none" }, ""],
     ["text", { x: Math.min(Math.max(x, left + half), left + room - half), y: top - 11, "text-anchor": "middle", class: "rs-ctx-words" }, `budget ${budget}`],
   ], { class: "rs-budget" }));
   view.picture.replaceChildren(picture);
+  Object.assign(view, { shownNow: now, shownSaid: said });
   view.legend.replaceChildren(...now.bar.map(([kind, size]) => element("li", {}, swatch(kind), `${graph.names[kind]} ${size}`)), element("li", {}, swatch("all"), `free ${budget - spent}`));
 }
 

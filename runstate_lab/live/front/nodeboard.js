@@ -1,6 +1,7 @@
 // A scheduler board: the kernel asks the real scheduler and answers with a frame; the past needs no kernel.
 const PATIENCE = 5000;
 const TALL = 560;
+const NARROW = 600;
 const DESK_DOES = [
   ["take", "t", "Take what is ready"], ["finish", "f", "Finish"], ["fail", "x", "Fail"],
   ["late", "l", "Late result"], ["die", "d", "Die"],
@@ -21,7 +22,7 @@ function render({ model, el }) {
   model.on("msg:custom", heard);
   on(root, "keydown", (press) => pressKey(view, press));
   build();
-  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); clearTimeout(view.waiting); };
+  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); clearTimeout(view.waiting); view.measure?.disconnect(); };
 }
 
 // The kernel decides; until it has, the place that is shown is the place where the press was made.
@@ -46,8 +47,10 @@ function boardParts(stage, view) {
   const { model } = view, graph = model.get("graph");
   view.kinds = radios("Scheduler", graph.kinds, model.get("shown"), (id) => store(model, { shown: id }));
   view.picture = element("div", { class: "rs-picture" });
-  // A tall graph scrolls inside itself, so that the desks stay near.
-  if (graph.size[1] > TALL) Object.entries({ role: "region", "aria-label": "Graph", tabindex: "0", class: "rs-picture rs-nb-tall" }).forEach(([name, value]) => view.picture.setAttribute(name, value));
+  // On a narrow page the same graph goes on in more and shorter bands.
+  view.measure?.disconnect();
+  view.measure = new ResizeObserver(() => { if (view.now && pageOf(view) !== view.page) paintGraph(view, view.past); });
+  view.measure.observe(view.picture);
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
   view.controls = {};
   view.clock = clockBar(view);
@@ -164,17 +167,33 @@ function paintBoard(view) {
   paintTables(view, past);
 }
 
+function pageOf({ picture }) { return picture.clientWidth && picture.clientWidth < NARROW ? "narrow" : "wide"; }
+
 function paintGraph(view, past) {
-  const graph = view.model.get("graph"), nodes = graph.nodes.map((name) => view.now[`node:${name}`]);
+  const graph = view.model.get("graph"), page = pageOf(view), nodes = graph.nodes.map((name) => view.now[`node:${name}`]);
+  Object.assign(view, { past, page });
   const rows = nodes.map(({ rows: found }) => found.at(-1)).map((row) => `${row[0]} ${row[5]}`).join(", ");
-  const picture = drawing(graph.size, `${rows || "No nodes"}. ${past.at(-1).said}`);
-  picture.append(drawGroup(view.now.heading, { class: "rs-base" }), ...nodes.map(({ ways }) => drawGroup(ways, { class: "rs-ways" })));
-  const fresh = past.length > 1 ? past.at(-1).view : {};
-  const scrolled = view.picture.scrollTop;
-  graph.nodes.forEach((name, place) => picture.append(drawGroup(nodes[place].marks, { class: fresh[`node:${name}`] ? "rs-step rs-now" : "rs-step", "data-node": name, "data-status": nodes[place].rows.at(-1)[5] })));
+  const { size, corners, ways } = graph.pages[page];
+  const picture = drawing(size, `${rows || "No nodes"}. ${past.at(-1).said}`);
+  picture.append(drawGroup(view.now.heading, { class: "rs-base" }), ...graph.nodes.map((name, place) => drawGroup(ways[name], { class: `rs-nb-${nodes[place].way}` })));
+  const fresh = past.length > 1 ? past.at(-1).view : {}, scrolled = view.picture.scrollTop;
+  graph.nodes.forEach((name, place) => picture.append(drawGroup(nodes[place].marks, {
+    class: fresh[`node:${name}`] ? "rs-step rs-now" : "rs-step", transform: `translate(${corners[name].join(" ")})`,
+    "data-node": name, "data-status": nodes[place].rows.at(-1)[5] })));
   view.picture.replaceChildren(picture);
+  const tall = size[1] > TALL;
+  setTall(view.picture, tall);
   // The first time the board is not on the page yet, and nothing has a place.
-  if (graph.size[1] > TALL) requestAnimationFrame(() => showNews(view.picture, picture, scrolled));
+  if (tall) requestAnimationFrame(() => showNews(view.picture, picture, scrolled));
+}
+
+// A tall graph scrolls inside itself, so that the desks stay near.
+function setTall(place, tall) {
+  place.classList.toggle("rs-nb-tall", tall);
+  for (const [name, value] of Object.entries({ role: "region", "aria-label": "Graph", tabindex: "0" })) {
+    if (tall) place.setAttribute(name, value);
+    else place.removeAttribute(name);
+  }
 }
 
 // What the press changed is brought into the middle of a graph that is taller than its place.
