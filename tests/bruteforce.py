@@ -71,7 +71,7 @@ def open_moves(made: tuple[str, ...], race: Race, faults: str) -> Iterator[str]:
     used = "".join(move[1:] for move in made)
     for move in race.enabled:
         yield move
-        for mark in faults if move.isupper() else "":
+        for mark in sorted(set(faults)) if move.isupper() else ():
             if used.count(mark) >= faults.count(mark):
                 continue
             mine = [one for one in made if one[0] == move]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from functools import cache
 
 import pytest
 
 from bruteforce import Walked, walked
-from runstate_lab.errors import Malformed, TokenRefused
+from runstate_lab.errors import Malformed, OutcomeUnknown, RevisionConflict, TokenRefused
 from runstate_lab.exploration import Exploration
-from runstate_lab.model import RunState
-from runstate_lab.orders import explore_world, play
+from runstate_lab.laws import no_effect_twice, no_lost_update
+from runstate_lab.model import RunState, RunStatus, StateProposal, ToolCall
+from runstate_lab.orders import explore, explore_world, play
+from runstate_lab.race import Race, Worker
+from runstate_lab.runtime import Runtime
 from runstate_lab.store import StateStore
 from runstate_lab.tokens import Token
 from runstate_lab.variants import RIGHT
@@ -209,7 +213,7 @@ def test_the_four_faults_of_the_lessons_need_so_many_moves(
     assert {moves} == found
 
 
-def played_if_it_can_be(world: str, variant: str, schedule: str) -> object:
+def played_if_it_can_be(world: str, variant: str, schedule: str) -> Race | None:
     """The race after an order; None where one of its moves is not open."""
     one = WORLDS[world]
     try:
@@ -388,3 +392,64 @@ def test_a_world_or_variant_that_is_not_there_is_refused(
     """The refusal lists what there is."""
     with pytest.raises(Malformed, match=words):
         explore_world(name, variant)
+
+
+def sending(call_id: str) -> Worker:
+    """Compute, look, dispatch a call, and look again whether it is there when nothing was heard."""
+
+    def worker(store: StateStore) -> Generator[object, None, None]:
+        yield
+        while (seen := store.load()).call(call_id) is None:
+            yield
+            try:
+                proposal = StateProposal(
+                    "tool_dispatched", ToolCall(call_id, "deploy"), seen.revision
+                )
+                Runtime(store).accept_runtime(proposal)
+                yield f"dispatched {call_id}"
+                return
+            except (OutcomeUnknown, RevisionConflict):
+                yield
+
+    return worker
+
+
+def glancing(store: StateStore) -> Generator[object, None, None]:
+    """Compute, then look and cancel the run at once."""
+    yield
+    proposal = StateProposal("run_cancelled", "no", store.load().revision)
+    Runtime(store).accept_runtime(proposal)
+
+
+@pytest.mark.parametrize(
+    ("workers", "faults", "orders"),
+    [
+        ("A", "", 1),
+        ("A", "!", 4),
+        ("A", "!!", 11),
+        ("A", "~", 5),
+        ("A", "!~", 33),
+        ("A", "_~+?", 45),
+        ("AB", "!", 177),
+        ("AB", "~", 183),
+    ],
+)
+def test_faults_are_counted_as_by_hand(workers: str, faults: str, orders: int) -> None:
+    """Each mark at most once in an order, a crash only where something was begun."""
+    laws = (no_effect_twice, no_lost_update)
+    crew = {name: {"A": sending("c1"), "B": glancing}[name] for name in workers}
+    start = RunState("run-7", status=RunStatus.RUNNING)
+    hand = walked(crew, lambda: StateStore(start), laws, faults=faults)
+    found = explore(crew, store=lambda: StateStore(start), invariants=laws, faults=faults)
+    reduced = explore(
+        crew, store=lambda: StateStore(start), invariants=laws, faults=faults, reduced=True
+    )
+
+    assert orders == hand.orders == found.schedules
+    assert hand.broken == {law: count for law, count in found.broken.items() if count}
+    assert hand.refused == found.refused
+    assert hand.ends == {(one.state, frozenset(one.broken)) for one in found.outcomes}
+    assert ends(found) == ends(reduced)
+    assert {law: bool(count) for law, count in found.broken.items()} == reduced.broken
+    assert set(found.refused) == set(reduced.refused)
+    assert reduced.runs < found.runs or workers == "A"
