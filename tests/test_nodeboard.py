@@ -20,7 +20,8 @@ from runstate_lab.graph import ExecutableGraph, Node
 from runstate_lab.live import NodeBoard
 from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.live.nodelayout import COMPACT, layout
-from runstate_lab.model import NodeStatus
+from runstate_lab.model import Claim, NodeStatus
+from runstate_lab.scheduler import Scheduler
 
 SVG = "{http://www.w3.org/2000/svg}"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -135,7 +136,11 @@ def test_a_claim_that_no_store_accepted_is_told() -> None:
 
     assert "No store accepted the claim on build." == board.take("w2")[-37:]
     assert ["none", "w2"] == board.table().values.tolist()[1][2:4]
+    board.finish("w1")
+    assert "w2 holds build, attempt 1 of 2, until tick 99" in board.text()
     assert "refused, attempt_fenced" in board.finish("w2")
+    assert "w2 holds nothing" in board.text()
+    assert "refused, attempt_fenced" == board.table().values.tolist()[1][5]
 
 
 @pytest.mark.parametrize("scheduler", BROKEN_SCHEDULERS)
@@ -225,6 +230,8 @@ def test_several_leases_run_out_in_one_sentence() -> None:
         "The clock goes on by 5, to tick 5. "
         "The leases on tests (w1), scan (w2) have run out; nobody has looked yet."
     ) == board.lease_end()
+    assert 2 == words(board).count("lease ran out")
+    assert "until 5, ran out" == board.table().values.tolist()[1][4]
 
 
 def test_one_node_can_be_cancelled() -> None:
@@ -358,9 +365,44 @@ def test_work_that_raises_is_the_failure_of_its_node() -> None:
     assert "OSError: no disk" in words(board)
 
 
+def test_a_scheduler_that_breaks_in_a_press_leaves_the_board_as_it_was() -> None:
+    """Its exception reaches the caller; the kept presses are played afresh afterwards."""
+
+    class Breaking(Scheduler):
+        def take_ready(self, *, limit: int) -> tuple[Claim, ...]:
+            claims = super().take_ready(limit=limit)
+            if claims and claims[0].node == "tests":
+                raise ZeroDivisionError("in the middle")
+            return claims
+
+    board = NodeBoard(scheduler=Breaking)
+    board.take("w1")
+    board.finish("w1")
+    before = stored(board)
+    with pytest.raises(ZeroDivisionError):
+        board.take("w1")
+
+    assert before == stored(board)
+    assert "The clock goes on by 1, to tick 1." == board.tick()
+    assert ["ready", "ready"] == [
+        row[5] for row in (board.release(), board.table().values.tolist())[1][1:3]
+    ]
+
+
+def test_a_late_result_of_work_that_raises_wrote_nothing() -> None:
+    """The message comes all the same and is fenced all the same."""
+    board = NodeBoard(ExecutableGraph([Node("build", {}.pop, max_attempts=2)], start=("build",)))
+    board.take("w1")
+    board.lease_end()
+    board.take("w2")
+
+    assert "refused, attempt_fenced; found attempt 2 by w2" in board.late("w1")
+
+
 @pytest.mark.parametrize(
     ("ask", "found"),
     [
+        (lambda board: board.press("desk", "w1"), "no such press"),
         (lambda board: board.take("w3"), "no such worker"),
         (lambda board: board.take("w1", limit=0), "no whole number from 1"),
         (lambda board: board.take("w1", limit=True), "no whole number from 1"),

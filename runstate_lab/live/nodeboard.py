@@ -139,10 +139,10 @@ class NodeBoard(Framed):
         """Where the graph stands, and what the press shown was answered."""
         if self.sealed:
             return f"Node board, locked: {self.sealed}"
-        rows = {row[0]: row[5].partition(";")[0] for row in self._rows()}
-        nodes = ", ".join(f"{name} {status}" for name, status in rows.items())
+        now = self._view()
+        nodes = ", ".join(f"{name} {now[f'node:{name}']['status']}" for name in self._drawn.order)
         on = "" if self.shown == "Scheduler" else f" on {self.shown}"
-        where = f"Node board{on} at tick {self._view()['tick']}"
+        where = f"Node board{on} at tick {now['tick']}"
         return f"{where}: {nodes or 'no nodes'}. {self.said()}"
 
     def picture(self) -> str:

@@ -15,7 +15,7 @@ from runstate_lab.live.live import Live
 from runstate_lab.live.nodemarks import Drawing
 from runstate_lab.live.nodepresses import Told, called, hindrance, told
 from runstate_lab.live.nodeviews import PRESS_HEADS, Plain, folded, frame, view
-from runstate_lab.live.nodeworld import Press, World
+from runstate_lab.live.nodeworld import PRESSES, Press, World
 from runstate_lab.scheduler import Scheduler
 from runstate_lab.show.frames import captioned
 
@@ -59,6 +59,9 @@ class Framed(Live):
     def press(self, name: str, *given: Any) -> str:
         """What a press says; what came after the step shown is replaced."""
         self._unsealed()
+        if name not in PRESSES:
+            known = ", ".join(PRESSES)
+            raise Askew(f"the press {name!r}", "no such press", f"press one of {known}")
         press: Press = (name, *given)
         kept = [tuple(one) for one in self.presses[: self.at]]
         why = hindrance(self._world(self.shown, kept), press)
@@ -66,7 +69,12 @@ class Framed(Live):
             worker = str(given[0]) if given else ""
             hint = HINTS.get(name, "reset() begins a new run").format(worker=worker)
             raise Askew(called(press), why, hint)
-        grown = {kind: self._grown(kind, kept, press) for kind in self._kinds}
+        try:
+            grown = {kind: self._grown(kind, kept, press) for kind in self._kinds}
+        except BaseException:
+            # A learner's scheduler broke in the middle of a press; what is kept is played afresh.
+            self._worlds.clear()
+            raise
         with self.hold_sync():
             self.frames = grown
             self.presses, self.at = [list(one) for one in (*kept, press)], len(kept) + 1

@@ -51,6 +51,7 @@ def view(world: World, drawing: Drawing, lease: int) -> Plain:
         shown[f"node:{node.name}"] = {
             "marks": drawing.marks(look),
             "way": way(node),
+            "status": str(node.status),
             "rows": _rows(world, node, hands.get(node.name, [])),
         }
     for worker, desk in world.desks.items():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from runstate_lab.errors import Refusal
@@ -42,6 +43,19 @@ FATES = {
 }
 LATE_FATES = ("put back", "released", "given up", "cancelled")
 USER = "ada"
+PRESSES = (
+    "take",
+    "finish",
+    "fail",
+    "late",
+    "die",
+    "revive",
+    "tick",
+    "release",
+    "approve",
+    "deny",
+    "cancel",
+)
 
 
 def release_graph() -> ExecutableGraph:
@@ -154,6 +168,19 @@ class World:
         self._first = next(iter(self.desks.values()))
         self._first.scheduler.plan()
         self._seen = len(self.store.trace)
+        self._does: dict[str, Callable[..., object]] = {
+            "take": self._take,
+            "finish": self._finish,
+            "fail": self._fail,
+            "late": self._late,
+            "die": partial(self._live, alive=False),
+            "revive": partial(self._live, alive=True),
+            "tick": self.clock.advance,
+            "release": self._first.scheduler.judge,
+            "approve": partial(self._answer, "node_approved", "go ahead"),
+            "deny": partial(self._answer, "node_denied", "not today"),
+            "cancel": self._cancel,
+        }
 
     @property
     def state(self) -> RunState:
@@ -171,7 +198,7 @@ class World:
         claims: tuple[Claim, ...] = ()
         refusal: Refusal | None = None
         try:
-            done = getattr(self, f"_{name}")(*given)
+            done = self._does[name](*given)
         except Refusal as found:
             refusal = found.kept()
         else:
@@ -209,30 +236,18 @@ class World:
     def _late(self, worker: str, node: str, attempt: int) -> None:
         # The work was done long ago: only its message comes now, past the executor.
         graph = self._rigged
-        writes = graph.accept_writes(node, graph.node(node).work(graph.values(self.state)))
+        try:
+            writes = graph.accept_writes(node, graph.node(node).work(graph.values(self.state)))
+        except Exception:  # A node's work is somebody else's code; it wrote nothing.
+            writes = ()
         report = NodeReport(node, attempt, writes)
         proposal = StateProposal("node_finished", report, self.state.revision)
         self.desks[worker].scheduler.runtime.accept_worker(worker, proposal)
 
-    def _die(self, worker: str) -> None:
-        self.desks[worker].alive = False
+    def _live(self, worker: str, *, alive: bool) -> None:
+        self.desks[worker].alive = alive
 
-    def _revive(self, worker: str) -> None:
-        self.desks[worker].alive = True
-
-    def _tick(self, ticks: int) -> None:
-        self.clock.advance(ticks)
-
-    def _release(self) -> None:
-        self._first.scheduler.judge()
-
-    def _approve(self, approver: str, node: str) -> None:
-        self._answer("node_approved", approver, node, "go ahead")
-
-    def _deny(self, approver: str, node: str) -> None:
-        self._answer("node_denied", approver, node, "not today")
-
-    def _answer(self, kind: str, approver: str, node: str, words: str) -> None:
+    def _answer(self, kind: str, words: str, approver: str, node: str) -> None:
         report = NodeReport(node, self.state.node(node).attempt, reason=words)
         proposal = StateProposal(kind, report, self.state.revision)
         self.runtime.accept_approval(approver, proposal)

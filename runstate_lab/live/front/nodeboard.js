@@ -172,14 +172,14 @@ function pageOf({ picture }) { return picture.clientWidth && picture.clientWidth
 function paintGraph(view, past) {
   const graph = view.model.get("graph"), page = pageOf(view), nodes = graph.nodes.map((name) => view.now[`node:${name}`]);
   Object.assign(view, { past, page });
-  const rows = nodes.map(({ rows: found }) => found.at(-1)).map((row) => `${row[0]} ${row[5]}`).join(", ");
+  const rows = graph.nodes.map((name, place) => `${name} ${nodes[place].status}`).join(", ");
   const { size, corners, ways } = graph.pages[page];
   const picture = drawing(size, `${rows || "No nodes"}. ${past.at(-1).said}`);
   picture.append(drawGroup(view.now.heading, { class: "rs-base" }), ...graph.nodes.map((name, place) => drawGroup(ways[name], { class: `rs-nb-${nodes[place].way}` })));
   const fresh = past.length > 1 ? past.at(-1).view : {}, scrolled = view.picture.scrollTop;
   graph.nodes.forEach((name, place) => picture.append(drawGroup(nodes[place].marks, {
     class: fresh[`node:${name}`] ? "rs-step rs-now" : "rs-step", transform: `translate(${corners[name].join(" ")})`,
-    "data-node": name, "data-status": nodes[place].rows.at(-1)[5] })));
+    "data-node": name, "data-status": nodes[place].status })));
   view.picture.replaceChildren(picture);
   const tall = size[1] > TALL;
   setTall(view.picture, tall);
