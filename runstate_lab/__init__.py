@@ -22,8 +22,10 @@ loads what a run in memory needs; the rest comes when it is first named.
        watch, line, race, laws,   workers and one store, in any order;
        variants, writers, claims, small worlds, right and wrong;
        desks, retries, worlds,    what every order shows, and any one
-       exploration, tally,        of them again
-       search, tokens, orders
+       exploration, tally,        of them again; tables of acts, for
+       search, tables, places,    large spaces
+       routes, spaces, tokens,
+       orders
 
 The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
@@ -160,6 +162,7 @@ LATER = {
     "line": "FAULTS",
     "orders": "explore explore_world play",
     "race": "Race Step moves",
+    "tables": "END Act Place Table register_writers",
     "tokens": "Token",
     "variants": "Variant World",
     "worlds": "WORLDS",
