@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from runstate_lab.context import CUT, Context, ContextBuilder
-from runstate_lab.live.stepgraph import Pool
+from runstate_lab.live.pool import Pool
 from runstate_lab.model import RunState
 from runstate_lab.show.dot import width
 
