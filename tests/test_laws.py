@@ -6,7 +6,13 @@ from collections.abc import Callable, Generator
 
 import pytest
 
-from runstate_lab.broken import LastWriteWinsStore, LiveStateStore, NaiveStore, RestartableStore
+from runstate_lab.broken import (
+    LastWriteWinsStore,
+    LiveStateStore,
+    NaiveStore,
+    RestartableStore,
+    SoftenedStore,
+)
 from runstate_lab.brokenledgers import AlwaysOpenDeskStore, LateLedgerStore
 from runstate_lab.errors import Refusal
 from runstate_lab.laws import (
@@ -290,6 +296,28 @@ def test_a_failed_call_is_closed_and_a_retry_is_open() -> None:
 
     assert ["build=green"] == [str(fact) for fact in race.store.load().facts]
     assert no_result_for_a_closed_call(race)
+
+
+class AnyCallStore(SoftenedStore):
+    """WRONG ON PURPOSE: takes a result for whatever call it names."""
+
+    softened = {"tool_result_recorded": {"conditions": ()}}
+
+
+def test_a_retry_closes_the_attempt_before_it() -> None:
+    """A late result of the first attempt answers nothing any more."""
+    acts = [
+        dispatched("c1"),
+        result("c1", "no route", failed=True),
+        dispatched("c1#2", attempt=2, retry_of="c1"),
+        result("c1"),
+    ]
+    unknown = [dispatched("c1", key="k"), runtime("tool_outcome_unknown", "c1")]
+    keyed = [*unknown, dispatched("c1#2", attempt=2, retry_of="c1", key="k"), result("c1")]
+
+    for late in (acts, keyed):
+        assert no_result_for_a_closed_call(after(*late[:3], on=AnyCallStore(RUNNING)))
+        assert not no_result_for_a_closed_call(after(*late, on=AnyCallStore(RUNNING)))
 
 
 def test_a_result_after_the_end_answers_no_open_call() -> None:

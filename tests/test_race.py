@@ -116,6 +116,7 @@ def test_a_refusal_ends_its_worker_and_is_kept() -> None:
     race = raced("ABAB", dispatching("c1"), dispatching("c2"))
 
     assert {"B": "revision_conflict"} == {name: one.code for name, one in race.refusals.items()}
+    assert [] == race.unanswered
     assert ("A",) == race.enabled
     assert ["c1"] == calls(race)
 

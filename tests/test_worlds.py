@@ -429,6 +429,7 @@ def glancing(store: StateStore) -> Generator[object, None, None]:
         ("A", "!!", 11),
         ("A", "~", 5),
         ("A", "!~", 33),
+        ("A", "!!~", 135),
         ("A", "_~+?", 45),
         ("AB", "!", 177),
         ("AB", "~", 183),
@@ -453,3 +454,50 @@ def test_faults_are_counted_as_by_hand(workers: str, faults: str, orders: int) -
     assert {law: bool(count) for law, count in found.broken.items()} == reduced.broken
     assert set(found.refused) == set(reduced.refused)
     assert reduced.runs < found.runs or workers == "A"
+
+
+def talking(words: str) -> Worker:
+    """Compute, then say something to the world; the store is never touched."""
+
+    def worker(store: StateStore) -> Generator[object, None, None]:
+        yield
+        yield words
+
+    return worker
+
+
+def build_is_said_first(race: Race) -> bool:
+    """Nothing is said before the build."""
+    return race.said[:1] in ((), ("built",))
+
+
+def test_a_reduced_search_keeps_the_order_of_what_is_said() -> None:
+    """A step that says something is seen by the world, though it touches no store."""
+    crew = {"A": talking("built"), "B": talking("deployed")}
+    full, reduced = (
+        explore(crew, store=idle_store, invariants=(build_is_said_first,), reduced=reduced)
+        for reduced in (False, True)
+    )
+
+    assert (20, 10) == (full.schedules, full.broken["build_is_said_first"])
+    assert {"build_is_said_first": True} == reduced.broken
+    assert 2 == reduced.runs
+
+
+def test_a_reduced_search_crashes_a_worker_before_its_last_step_too() -> None:
+    """That step does nothing, but after it the worker can crash no more."""
+    for reduced in (False, True):
+        found = explore(
+            {"A": talking("deployed")},
+            store=idle_store,
+            invariants=(no_effect_twice,),
+            faults="!",
+            reduced=reduced,
+        )
+
+        assert {"no_effect_twice": "AAA!AA"} == found.shortest
+
+
+def idle_store() -> StateStore:
+    """A fresh store that nobody writes to."""
+    return StateStore(RunState("run-7"))
