@@ -36,9 +36,10 @@ class Value(NamedTuple):
 
 
 class Way(NamedTuple):
-    """One worker's next move from some shared value: the numbers it leads to, in letters so long.
+    """One worker's next move from some shared value: the numbers it leads to.
 
-    `blocked` names the act that cannot be made now, if any.
+    `length` is how many letters it takes; `blocked` names the act that cannot
+    be made now, if any.
     """
 
     shared: int

@@ -29,7 +29,6 @@ from runstate_lab.tables import (
 )
 
 Tables = Mapping[str, Table]
-Order = tuple[str, Any, frozenset[str]]
 
 
 def counted(place: Place) -> bool:
@@ -270,14 +269,21 @@ def test_a_law_that_looks_at_who_is_who_is_asked_everywhere() -> None:
     assert (False, 1, "AB") == (ended.reduced, ended.broken["a_was_second"], ended.shortest["a_was_second"])
 
 
-@pytest.mark.parametrize("mode, states", [("blind", 191_687), ("swap", 39_733)])
-def test_spaces_that_nobody_could_enumerate_are_counted(mode: str, states: int) -> None:
-    """Three writers of four rounds: as many places as other tools find, and every order."""
-    tables = register_writers(3, 4, mode=mode)
+@pytest.mark.parametrize(
+    "rounds, mode, states",
+    [
+        (3, "blind", 30_902),
+        (4, "swap", 39_733),
+        pytest.param(4, "blind", 191_687, marks=pytest.mark.slow),
+    ],
+)
+def test_spaces_that_nobody_could_enumerate_are_counted(rounds: int, mode: str, states: int) -> None:
+    """Three writers: as many places as other tools find, and every order of theirs."""
+    tables = register_writers(3, rounds, mode=mode)
     found = explore(tables, store=lambda: 0, at_end=(no_lost_update,))
 
     assert states == found.states
-    assert number_of_orders(tables, 0) == found.schedules > 10**15
+    assert number_of_orders(tables, 0) == found.schedules > 10**14
     assert (mode == "swap") == found.holds
     assert sum(outcome.count for outcome in found.outcomes) == found.schedules
 

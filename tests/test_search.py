@@ -1,0 +1,104 @@
+"""A reduced search of ordinary code against the whole one, on workers nobody thought of."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runstate_lab.broken import LastWriteWinsStore, NaiveStore
+from runstate_lab.exploration import Exploration
+from runstate_lab.laws import no_decision_on_old_facts, no_lost_update, one_approval_one_effect
+from runstate_lab.model import RunState, StateProposal
+from runstate_lab.orders import explore
+from runstate_lab.race import Worker
+from runstate_lab.runtime import Runtime
+from runstate_lab.store import StateStore
+from runstate_lab.worlds import run_7_at_revision_4
+
+LAWS = (no_lost_update, no_decision_on_old_facts, one_approval_one_effect)
+REPORTS = {"A": ("get_status", "build=green"), "B": ("run_tests", "tests=green"), "C": ("scan", "scan=clean")}
+ACTIONS = ("think", "load", "submit", "look", "say", "give up")
+STORES = (StateStore, NaiveStore, LastWriteWinsStore)
+
+
+def worker(name: str, plan: tuple[tuple[str, ...], ...]) -> Worker:
+    """A worker that does so in each step; what it knows decides what it says and submits."""
+    tool, fact = REPORTS[name]
+    call = f"c{'ABC'.index(name) + 1}"
+
+    def work(store: StateStore) -> Generator[object, None, None]:
+        known = 4
+        for number, actions in enumerate(plan):
+            said = None
+            for action in actions:
+                if action == "think":
+                    known = max(known - 1, 4) if known % 3 else known
+                elif action == "load":
+                    known = store.load().revision
+                elif action == "look":
+                    known = 4 + len(store.trace)
+                elif action == "say":
+                    said = f"known: {known}"
+                elif action == "give up" and known > 4:
+                    return
+                elif action == "submit":
+                    proposal = StateProposal("tool_result_recorded", fact, known)
+                    Runtime(store).accept_tool_result(tool, proposal, call_id=call)
+            if number < len(plan) - 1 or said:
+                yield said
+
+    def at_least_one(store: StateStore) -> Generator[object, None, None]:
+        yield from work(store)
+
+    return at_least_one
+
+
+STEP = st.lists(st.sampled_from(ACTIONS), max_size=2).map(tuple)
+
+
+@st.composite
+def workers(draw: st.DrawFn) -> Mapping[str, Worker]:
+    """Two workers of up to four steps, or three of up to two."""
+    names, most = draw(st.sampled_from([("AB", 4), ("ABC", 2)]))
+    plans = st.lists(STEP, min_size=1, max_size=most).map(tuple)
+    return {name: worker(name, draw(plans)) for name in names}
+
+
+def told(found: Exploration) -> tuple[object, ...]:
+    """All that a reduced search promises to say."""
+    outcomes = {(outcome.state, outcome.broken) for outcome in found.outcomes}
+    broken = {law: bool(count) for law, count in found.broken.items()}
+    return outcomes, broken, set(found.refused), {failure.kind for failure in found.failures}
+
+
+@settings(max_examples=60, deadline=None)
+@given(workers(), st.sampled_from(STORES), st.sampled_from(["", "", "!", "_", "?"]))
+def test_random_workers_reduced_say_the_same(
+    racing: Mapping[str, Worker], store: type[StateStore], faults: str
+) -> None:
+    """Outcomes, broken laws and refusals are those of the whole search; its orders are fewer."""
+    start = run_7_at_revision_4()
+    whole, reduced = (
+        explore(racing, store=lambda: store(start), invariants=LAWS, faults=faults, reduced=each)
+        for each in (False, True)
+    )
+
+    assert told(whole) == told(reduced)
+    assert whole.runs >= reduced.runs
+    assert None is reduced.schedules
+
+
+@pytest.mark.parametrize("count, orders", [(1, 1), (2, 1), (4, 1)])
+def test_steps_that_touch_nothing_are_taken_in_one_order(count: int, orders: int) -> None:
+    """Whoever thinks, thinks unseen: one order stands for all."""
+
+    def thinker(store: StateStore) -> Generator[None, None, None]:
+        for _ in range(count):
+            yield
+
+    found = explore({"A": thinker, "B": thinker}, store=lambda: StateStore(RunState("run-7")), reduced=True)
+
+    assert orders == found.runs
