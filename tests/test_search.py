@@ -20,7 +20,7 @@ from runstate_lab.worlds import run_7_at_revision_4
 
 LAWS = (no_lost_update, no_decision_on_old_facts, one_approval_one_effect)
 REPORTS = {"A": ("get_status", "build=green"), "B": ("run_tests", "tests=green"), "C": ("scan", "scan=clean")}
-ACTIONS = ("think", "load", "submit", "look", "say", "give up")
+STEPS = ((), ("think",), ("load",), ("load",), ("submit",), ("submit",), ("load", "submit"), ("look",), ("say",), ("say", "submit"), ("give up",))
 STORES = (StateStore, NaiveStore, LastWriteWinsStore)
 
 
@@ -56,14 +56,11 @@ def worker(name: str, plan: tuple[tuple[str, ...], ...]) -> Worker:
     return at_least_one
 
 
-STEP = st.lists(st.sampled_from(ACTIONS), max_size=2).map(tuple)
-
-
 @st.composite
 def workers(draw: st.DrawFn) -> Mapping[str, Worker]:
-    """Two workers of up to four steps, or three of up to two."""
-    names, most = draw(st.sampled_from([("AB", 4), ("ABC", 2)]))
-    plans = st.lists(STEP, min_size=1, max_size=most).map(tuple)
+    """Two workers of up to three steps, or three of up to two."""
+    names, most = draw(st.sampled_from([("AB", 3), ("ABC", 2)]))
+    plans = st.lists(st.sampled_from(STEPS), min_size=1, max_size=most).map(tuple)
     return {name: worker(name, draw(plans)) for name in names}
 
 
@@ -74,7 +71,21 @@ def told(found: Exploration) -> tuple[object, ...]:
     return outcomes, broken, set(found.refused), {failure.kind for failure in found.failures}
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("others", [((), ("load",), ("submit",)), (("load",), ("think",), ("submit",))])
+def test_a_load_is_no_step_to_be_folded(store: type[StateStore], others: tuple[tuple[str, ...], ...]) -> None:
+    """What was seen decides what is refused: both ends are found, reduced or not."""
+    racing = {"A": worker("A", (("load",), ("submit",))), "B": worker("B", others)}
+    whole, reduced = (
+        explore(racing, store=lambda: store(run_7_at_revision_4()), invariants=LAWS, reduced=each)
+        for each in (False, True)
+    )
+
+    assert told(whole) == told(reduced)
+    assert len(whole.outcomes) > 1
+
+
+@settings(max_examples=40, deadline=None)
 @given(workers(), st.sampled_from(STORES), st.sampled_from(["", "", "!", "_", "?"]))
 def test_random_workers_reduced_say_the_same(
     racing: Mapping[str, Worker], store: type[StateStore], faults: str
