@@ -15,7 +15,7 @@ from runstate_lab.bench.rows import Aim, Line, Row, as_text
 from runstate_lab.bench.timing import Rounds, Slice, interleave, timed_each
 from runstate_lab.cli import main
 
-NAMES = ["reducer", "commit", "contention", "disk", "loop", "durable-loop", "import"]
+NAMES = ["reducer", "commit", "contention", "disk", "loop", "durable-loop", "explore", "import"]
 AIMS = {
     "reducer": ["3 x transitions", "40 x python-statemachine"],
     "commit": ["0.8 x raw control normal", "0.9 x raw control full"],
@@ -28,6 +28,12 @@ AIMS = {
     "disk": ["180 bytes/event at 8", "180 bytes/event at 16", "flat: 1.15 x"],
     "loop": ["20 x langgraph InMemorySaver", "flat: 0.87 x at 6"],
     "durable-loop": ["0.8 x the raw loop"],
+    "explore": [
+        "50 ms 2 x 2: reduced",
+        "0.67 x the plain search, whole and counted",
+        "100 x minicheck",
+        "150 x musil",
+    ],
     "import": ["45 ms over bare Python"],
 }
 
@@ -62,7 +68,7 @@ def told(share: Share) -> tuple[float, ...]:
 
 @pytest.mark.usefixtures("no_peers")
 def test_every_row_has_its_aims_and_absent_peers_are_said_in_words() -> None:
-    """All seven rows come, in order; what needs a peer is not measured, with a hint."""
+    """All eight rows come, in order; what needs a peer is not measured, with a hint."""
     rows = quick()
 
     assert NAMES == [row["name"] for row in rows]
@@ -79,8 +85,21 @@ def test_every_row_has_its_aims_and_absent_peers_are_said_in_words() -> None:
             (3, "transitions", "transitions"),
             (40, "python-statemachine", "python-statemachine"),
             (20, "langgraph InMemorySaver", "langgraph"),
+            (100, "minicheck", "minicheck"),
         )
+    } | {
+        "150 x musil": "musil is not installed; hint: pip install musil, on Python 3.12 or newer"
     } == silent
+
+
+@pytest.mark.usefixtures("no_peers")
+def test_everybody_searches_the_same_places() -> None:
+    """Ours and the plain search meet as many; the reduced one fewer, and the verdicts agree."""
+    ((row,),) = [quick("--only", "explore")]
+    units = [line["unit"] for line in row["lines"]]
+
+    assert ["ms, 20 orders"] * 2 == units[:2]
+    assert ["ms, 23 places", "ms, 89 places", "ms, 89 places"] == units[2:]
 
 
 @pytest.mark.usefixtures("no_peers")
@@ -183,7 +202,7 @@ def test_steps_are_timed_one_by_one() -> None:
 
 
 def test_an_unknown_row_is_refused_with_the_names() -> None:
-    """Asked wrongly: exit code 2, and the seven names."""
+    """Asked wrongly: exit code 2, and the eight names."""
     seen = CliRunner().invoke(main, ["bench", "--only", "speed"])
 
     assert 2 == seen.exit_code
@@ -208,7 +227,7 @@ def test_every_row_tells_what_it_ran_on() -> None:
         assert re.fullmatch(told + rounds, row["notes"][-1])
 
 
-def test_the_questions_are_the_seven_rows() -> None:
+def test_the_questions_are_the_eight_rows() -> None:
     """The order in which they are asked is the order of the names."""
 
     assert NAMES == list(bench.QUESTIONS)

@@ -12,7 +12,16 @@ from dataclasses import replace
 from os import cpu_count
 from platform import python_version
 
-from runstate_lab.bench import browser, commits, contention, disk, importing, loops, reducer
+from runstate_lab.bench import (
+    browser,
+    commits,
+    contention,
+    disk,
+    exploring,
+    importing,
+    loops,
+    reducer,
+)
 from runstate_lab.bench.rows import Aim, Line, Row, as_json, as_text
 from runstate_lab.bench.scale import FULL, QUICK, Scale
 
@@ -23,6 +32,7 @@ QUESTIONS: dict[str, Callable[[Scale], Row]] = {
     "disk": disk.measure,
     "loop": loops.measure,
     "durable-loop": loops.measure_durable,
+    "explore": exploring.measure,
     "import": importing.measure,
 }
 # Needs a Chromium and a minute of its own, so it is measured only when it is named.
@@ -35,7 +45,7 @@ def measure(names: Sequence[str] = (), *, scale: Scale = FULL) -> Iterator[Row]:
     >>> measure(["speed"])
     Traceback (most recent call last):
         ...
-    ValueError: asked the row speed, found reducer, commit, contention, disk, loop, durable-loop, import, browser
+    ValueError: asked the row speed, found reducer, commit, contention, disk, loop, durable-loop, explore, import, browser
     hint: name one of these rows, or none for all
     """
     known = {**QUESTIONS, **NAMED_ONLY}

@@ -13,6 +13,7 @@ class Peer:
 
     distribution: str
     more: str
+    how: str = "pip install 'runstate-lab[bench]'"
 
     @property
     def version(self) -> str | None:
@@ -27,7 +28,7 @@ class Peer:
     @property
     def absence(self) -> str:
         """Why there is no figure, and what to do for one."""
-        return f"{self.distribution} is not installed; hint: pip install 'runstate-lab[bench]'"
+        return f"{self.distribution} is not installed; hint: {self.how}"
 
 
 TRANSITIONS = Peer(
@@ -46,7 +47,13 @@ SQLITE_SAVER = Peer(
     "langgraph-checkpoint-sqlite",
     "a full copy of the state at every step, readable without a fold; any Python value",
 )
-PEERS = (TRANSITIONS, STATEMACHINE, LANGGRAPH, SQLITE_SAVER)
+MINICHECK = Peer("minicheck", "goals, fairness, k-induction, models in files, reports")
+MUSIL = Peer(
+    "musil",
+    "deadlock, liveness, temporal logic, probabilities",
+    "pip install musil, on Python 3.12 or newer",
+)
+PEERS = (TRANSITIONS, STATEMACHINE, LANGGRAPH, SQLITE_SAVER, MINICHECK, MUSIL)
 
 
 def installed(distribution: str) -> str | None:

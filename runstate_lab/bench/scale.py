@@ -17,6 +17,7 @@ class Scale:
     peer_steps: tuple[int, int]
     turns: tuple[int, int]
     durable_turns: int
+    writers: tuple[int, int]
 
 
 FULL = Scale(
@@ -28,6 +29,7 @@ FULL = Scale(
     peer_steps=(250, 1_000),
     turns=(100, 1_000),
     durable_turns=60,
+    writers=(4, 3),
 )
 QUICK = Scale(
     rounds=1,
@@ -38,4 +40,5 @@ QUICK = Scale(
     peer_steps=(4, 8),
     turns=(3, 6),
     durable_turns=3,
+    writers=(2, 2),
 )
