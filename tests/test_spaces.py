@@ -283,7 +283,7 @@ def test_spaces_that_nobody_could_enumerate_are_counted(rounds: int, mode: str, 
     found = explore(tables, store=lambda: 0, at_end=(no_lost_update,))
 
     assert states == found.states
-    assert number_of_orders(tables, 0) == found.schedules > 10**14
+    assert number_of_orders(tables, 0) == found.schedules > 10**11
     assert (mode == "swap") == found.holds
     assert sum(outcome.count for outcome in found.outcomes) == found.schedules
 

@@ -8,6 +8,7 @@ places differ, there is no row. Only ours counts the orders, too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -62,6 +63,14 @@ class Model(NamedTuple):
         """Whether all rounds are in the register, once all are done."""
         register, workers = place
         return register == self.writers * self.rounds or any(left for _, _, left in workers)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A place for the peer that takes a tuple for several places."""
+
+    register: int
+    workers: tuple[tuple[int, int, int], ...]
 
 
 def measure(scale: Scale) -> Row:
@@ -186,16 +195,16 @@ def _musil(model: Model) -> Callable[[], int]:
     def action(number: int, row: int) -> Any:
         return Action(
             f"writer {number} row {row}",
-            lambda place: place[1][number][2] > 0 and place[1][number][0] == row,
-            lambda place: model.after(place, number),
+            lambda held: held.workers[number][2] > 0 and held.workers[number][0] == row,
+            lambda held: Held(*model.after((held.register, held.workers), number)),
         )
 
     def search() -> int:
         checked = Checked(
-            init=model.start,
+            init=Held(*model.start),
             actions=[action(number, row) for number in range(model.writers) for row in range(3)],
-            invariants={"kept": model.kept},
-            terminal=lambda place: not any(left for _, _, left in place[1]),
+            invariants={"kept": lambda held: model.kept((held.register, held.workers))},
+            terminal=lambda held: not any(left for _, _, left in held.workers),
         )
         found = check(checked, max_states=MANY)
         if not found.ok:
