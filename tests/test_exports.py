@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from runstate_lab.live.board import Board
 from runstate_lab.live.exports import standalone
 from runstate_lab.live.form import Form, Item, Reply
 from runstate_lab.live.live import Askew, Live, Sealed
 from runstate_lab.live.realrace import RealRace
 from runstate_lab.live.statechart import StateChart
-from runstate_lab.live.widget import Scheduler
 
 SVG = "{http://www.w3.org/2000/svg}"
 MAKERS: dict[str, Callable[[], Live]] = {
-    "scheduler": lambda: Scheduler(schedule="ABABAB"),
+    "board": lambda: Board(variants=("naive",), schedule="ABABAB"),
     "chart": lambda: StateChart("run_started", "waiting", "completed"),
     "expecting": lambda: StateChart("run_started", expect=True),
-    "empty": lambda: Scheduler(),
+    "empty": lambda: Board(),
     "race": lambda: RealRace(),
 }
 every_widget = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -55,7 +55,7 @@ def test_what_is_saved_twice_is_the_same_to_the_byte(make: Callable[[], Live]) -
 
 def test_the_saved_picture_holds_every_word_of_the_shown_one() -> None:
     """The words of a lost update are there, and nothing asks for another file."""
-    text = Scheduler(schedule="ABABAB").svg()
+    text = Board(variants=("naive",), schedule="ABABAB").svg()
     root = ElementTree.fromstring(text)
     words = [node.text for node in root.iter(f"{SVG}text")]
 
@@ -78,16 +78,16 @@ def test_pictures_are_stacked_where_there_are_several() -> None:
 
 def test_the_table_is_read_back_by_any_reader() -> None:
     """Heads first, a comma in a cell is quoted, one line a row."""
-    rows = list(csv.reader(io.StringIO(Scheduler(schedule="ABABAB").csv())))
+    rows = list(csv.reader(io.StringIO(Board(variants=("naive",), schedule="ABABAB").csv())))
 
     assert ["step", "who", "what", "answer", "revision"] == rows[0]
-    assert ["5", "A test tool", "submits tests=green, made from 4", "accepted", "5"] == rows[5]
+    assert ["5", "A test tool", "submits tests=green, made from 4", "accepted at revision 5", "5"] == rows[5]
     assert 7 == len(rows)
 
 
 def test_an_empty_table_has_its_heads() -> None:
     """Nothing was played: one line."""
-    assert "step,who,what,answer,revision\n" == Scheduler().csv()
+    assert "step,who,what,answer,revision\n" == Board().csv()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_file_is_saved_by_its_ending_and_replaced_by_its_like(
 ) -> None:
     """The second save replaces the first; nothing else is left in the folder."""
     place = tmp_path / name
-    board = Scheduler(schedule="AB")
+    board = Board(variants=("naive",), schedule="AB")
     said = board.save(place)
     board.play("ABABAB")
     board.save(str(place))
@@ -126,9 +126,9 @@ def test_the_words_are_the_sentence_and_every_row() -> None:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("board.svg", "a file there that no Scheduler saved"),
-        ("board.csv", "a file there that no Scheduler saved"),
-        ("board.txt", "a file there that no Scheduler saved"),
+        ("board.svg", "a file there that no Board saved"),
+        ("board.csv", "a file there that no Board saved"),
+        ("board.txt", "a file there that no Board saved"),
         ("board.png", "the ending '.png'"),
         ("board", "the ending ''"),
         ("folder.svg", "a folder"),
@@ -146,7 +146,7 @@ def test_what_cannot_be_saved_is_refused_and_what_is_there_stays(
         place.write_text("mine\n")
     before = sorted(one.name for one in tmp_path.rglob("*"))
     with pytest.raises(Askew, match=found) as refused:
-        Scheduler().save(place)
+        Board().save(place)
 
     assert "\nhint: " in str(refused.value)
     assert before == sorted(one.name for one in tmp_path.rglob("*"))
@@ -157,8 +157,8 @@ def test_the_picture_of_another_widget_is_another_kind(tmp_path: Path) -> None:
     """A board does not replace a chart, although both are SVG."""
     place = tmp_path / "picture.svg"
     StateChart().save(place)
-    with pytest.raises(Askew, match="no Scheduler saved"):
-        Scheduler().save(place)
+    with pytest.raises(Askew, match="no Board saved"):
+        Board().save(place)
 
     assert 'data-widget="StateChart"' in place.read_text("utf-8")
 
@@ -200,7 +200,7 @@ class Loose(Live):
 
     def table(self) -> object:
         """A table that should not get out."""
-        return Scheduler(schedule="A").table()
+        return Board(variants=("naive",), schedule="A").table()
 
 
 def test_the_lock_holds_where_a_table_forgets_to_ask() -> None:
@@ -216,7 +216,7 @@ def test_a_disk_that_fails_leaves_the_old_file_and_no_rest(
 ) -> None:
     """The file is written whole or not at all."""
     place = tmp_path / "board.csv"
-    Scheduler(schedule="A").save(place)
+    Board(variants=("naive",), schedule="A").save(place)
     before = place.read_bytes()
 
     def fail(*given: object) -> None:
@@ -224,7 +224,7 @@ def test_a_disk_that_fails_leaves_the_old_file_and_no_rest(
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(Askew, match="found no space left on device"):
-        Scheduler(schedule="AB").save(place)
+        Board(variants=("naive",), schedule="AB").save(place)
 
     assert (before, ["board.csv"]) == (
         place.read_bytes(),

@@ -12,7 +12,7 @@ from runstate_lab.course import after, locked, predict, predictions, questiontab
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.progress import Progress, progress_of
 from runstate_lab.live.live import Sealed
-from runstate_lab.live.widget import Scheduler
+from runstate_lab.live.board import Board
 
 QUESTIONS = Path(__file__).parent / "questions"
 
@@ -30,7 +30,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_guarded_widget_opens_when_the_prediction_is_made() -> None:
     """The very widget that was shown locked gets its steps, and the prediction."""
     box = predict("98.2")
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
     assert {} == board.graph
 
     box.answer("98.2", "a", "each tool writes its own")
@@ -41,7 +41,7 @@ def test_a_guarded_widget_opens_when_the_prediction_is_made() -> None:
 
 def test_a_prediction_needs_a_reason() -> None:
     """Without one it is not kept, and nothing opens."""
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
 
     with pytest.raises(AskedWrongly, match="no reason yet"):
         predict("98.2").answer("98.2", "a", "  ")
@@ -110,7 +110,7 @@ def test_what_the_work_raises_is_shown_in_place(capsys: pytest.CaptureFixture[st
 
 def test_revealing_opens_and_is_recorded_as_such() -> None:
     """The board opens without a prediction; the progress file says how."""
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
     reveal("98.2")
 
     assert "" == board.sealed
@@ -123,18 +123,18 @@ def test_a_prediction_outlives_the_kernel(file: Path) -> None:
     Progress(file).record(
         "predictions", "98.2", {"letter": "a", "choice": "both", "why": "so", "revealed": False}
     )
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
 
     assert "A, the test tool, reads revision 4." == board.step("A")
 
 
 def test_the_locked_output_repeats_to_the_byte_and_says_what_to_do() -> None:
     """Two learners who predicted nothing store the same picture."""
-    one, other = (locked("98.2", Scheduler)._repr_mimebundle_()[0] for _ in range(2))
+    one, other = (locked("98.2", Board)._repr_mimebundle_()[0] for _ in range(2))
 
     assert one["text/html"] == other["text/html"]
     assert (
-        'Scheduler, locked: Answer prediction 98.2 above first, or call reveal("98.2").'
+        'Board, locked: Answer prediction 98.2 above first, or call reveal("98.2").'
         == one["text/plain"]
     )
 
@@ -148,7 +148,7 @@ def test_only_what_can_be_locked_is_locked() -> None:
 def test_a_locked_board_cannot_be_played_from_python() -> None:
     """The plain call is refused with what to do."""
     with pytest.raises(Sealed, match='call reveal\\("98.2"\\)'):
-        locked("98.2", Scheduler).play("ABABAB")
+        locked("98.2", Board).play("ABABAB")
 
 
 def test_where_nothing_can_be_written_a_prediction_is_kept_for_the_session(
@@ -157,7 +157,7 @@ def test_where_nothing_can_be_written_a_prediction_is_kept_for_the_session(
     """The board opens, the form says that the file has nothing, and no fault is shown."""
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("RUNSTATE_PROGRESS", str(tmp_path / "file" / "progress.json"))
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
     box = predict("98.2")
     box._heard(box, {"id": "98.2", "letters": "a", "why": "each writes its own"}, [])
 
@@ -173,7 +173,7 @@ def test_a_reveal_that_cannot_be_written_says_so(
     """It opens all the same, for this session."""
     (tmp_path / "other").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("RUNSTATE_PROGRESS", str(tmp_path / "other" / "progress.json"))
-    board = locked("98.2", Scheduler)
+    board = locked("98.2", Board)
     said = reveal("98.2")
 
     assert "" == board.sealed

@@ -10,14 +10,14 @@ from collections.abc import Callable
 import pytest
 
 from runstate_lab import live
+from runstate_lab.live.board import Board
 from runstate_lab.live.live import Askew, Live, Sealed, script
 from runstate_lab.live.moves import attempt, chart_graph, kinds
 from runstate_lab.live.statechart import StateChart
-from runstate_lab.live.widget import Scheduler
 from runstate_lab.model import RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
 
-WIDGETS = [Scheduler, StateChart]
+WIDGETS = [Board, StateChart]
 RUNNING_AGAIN = (
     "approval_granted",
     "approval_denied",
@@ -53,94 +53,6 @@ def drawing(widget: Live) -> ElementTree.Element:
     return ElementTree.fromstring(base64.b64decode(coded))
 
 
-def test_each_press_is_one_step_in_words() -> None:
-    """The sentences of six presses tell the whole story of a lost update."""
-    board = Scheduler()
-    said = [board.step(actor) for actor in "ABABAB"]
-
-    assert [
-        "A, the test tool, reads revision 4.",
-        "B, the scanner, reads revision 4.",
-        "A, the test tool, computes tests=green.",
-        "B, the scanner, computes scan=clean.",
-        "A, the test tool, submits tests=green, made from 4: accepted at revision 5.",
-        "B, the scanner, submits scan=clean, made from 4: accepted at revision 5; "
-        "tests=green is gone, and nobody was told.",
-    ] == said
-
-
-def test_back_and_forward_give_the_same_bytes() -> None:
-    """A scrubbed board shows exactly what it showed before."""
-    board = Scheduler(schedule="AABBAB")
-    before = stored(board)
-    board.back()
-    between = stored(board)
-    board.forward()
-
-    assert before == stored(board) != between
-
-
-def test_going_back_never_runs_a_store_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All steps were taken before; no store is asked while the board is played."""
-    board = Scheduler()
-    monkeypatch.setattr("runstate_lab.store.StateStore.apply", None)
-    board.play("ABABAB")
-    board.first()
-
-    assert 0 == board.at
-    assert "B, the scanner, submits" == board.last()[:23]
-
-
-def test_a_press_after_going_back_takes_another_way() -> None:
-    """What followed is replaced; the order that was complete stays counted."""
-    board = Scheduler(schedule="AAABBB")
-    board.first()
-    board.step("B")
-
-    assert ("B", 1, ["AAABBB"]) == (board.schedule, board.at, board.tried)
-
-
-def test_only_whole_orders_are_counted_and_each_once() -> None:
-    """Beginnings do not count, repetitions do not count twice."""
-    board = Scheduler()
-    for order in ("AAABBB", "AAB", "ABABAB", "AAABBB"):
-        board.play(order)
-
-    assert ["AAABBB", "ABABAB"] == board.tried
-
-
-def test_one_order_has_an_outcome_on_each_store() -> None:
-    """The table of outcomes is the side-by-side of the four stores."""
-    table = Scheduler(schedule="ABBABA").outcomes()
-
-    assert [
-        "1 of 2 results lost",
-        "1 decided on old facts",
-        "1 conflict, none lost",
-        "1 conflict, none lost",
-    ] == list(table["in short"])
-    assert ["5", "6", "5", "5"] == list(table["revision"])
-
-
-@pytest.mark.parametrize(
-    ("ask", "found"),
-    [
-        (lambda board: board.step("C"), "no such choice"),
-        (lambda board: board.play("AAAA"), "4 steps of A"),
-        (lambda board: board.play("AXB"), "neither A nor B"),
-        (lambda board: board.choose("postgres"), "no such choice"),
-    ],
-)
-def test_a_call_that_cannot_be_followed_says_what_there_is(
-    ask: Callable[[Scheduler], str], found: str
-) -> None:
-    """The message names what was found and ends with one thing to do."""
-    with pytest.raises(Askew, match=found) as refused:
-        ask(Scheduler())
-
-    assert "\nhint: " in str(refused.value)
-
-
 @pytest.mark.parametrize("make", WIDGETS)
 def test_what_a_notebook_keeps_repeats_to_the_byte(make: type[Live]) -> None:
     """Two fresh widgets keep the same picture and the same sentence."""
@@ -151,12 +63,12 @@ def test_what_a_notebook_keeps_repeats_to_the_byte(make: type[Live]) -> None:
 
 def test_the_stored_picture_has_an_alt_text_and_the_marks() -> None:
     """The picture of a conflict shows the word, and its alt text says the state."""
-    board = Scheduler(stores=("compare-and-swap",), schedule="ABABAB")
+    board = Board(variants=("compare-and-swap",), schedule="ABABAB")
     words = [node.text for node in drawing(board).iter() if node.tag.endswith("text")]
 
     assert "conflict" in words
     assert (
-        'alt="Scheduler on the compare-and-swap store, order ABABAB. State: revision 5'
+        'alt="Board of two_writers on compare-and-swap, order ABABAB. State: revision 5'
         in board.picture()
     )
 
@@ -175,7 +87,7 @@ def test_a_sealed_widget_sends_nothing_that_could_be_read(make: type[Live]) -> N
 
 
 @pytest.mark.parametrize(
-    "play", [lambda: _sealed(Scheduler()).step("A"), lambda: _sealed(StateChart()).move("running")]
+    "play", [lambda: _sealed(Board()).step("A"), lambda: _sealed(StateChart()).move("running")]
 )
 def test_a_sealed_widget_refuses_the_plain_calls(play: Callable[[], str]) -> None:
     """There is no way round the lock through Python."""
@@ -185,16 +97,16 @@ def test_a_sealed_widget_refuses_the_plain_calls(play: Callable[[], str]) -> Non
 
 def test_an_unsealed_widget_shows_the_prediction_beside_the_result() -> None:
     """The choice and its reason reach the browser together with the steps."""
-    board = _sealed(Scheduler())
+    board = _sealed(Board())
     board.unseal(choice="both", why="each writes its own")
 
     assert {"choice": "both", "why": "each writes its own"} == board.prediction
-    assert 20 == board.graph["orders"]["total"]
+    assert 20 == board.graph["orders"]["naive"]
 
 
 def test_what_was_played_before_the_seal_comes_back() -> None:
     """A board that is shown with an order has it again when it opens."""
-    board = _sealed(Scheduler(schedule="AABBBA"))
+    board = _sealed(Board(schedule="AABBBA"))
     assert "" == board.schedule
     board.unseal()
 
@@ -203,7 +115,7 @@ def test_what_was_played_before_the_seal_comes_back() -> None:
 
 def test_the_exception_of_a_listener_is_shown_in_the_widget() -> None:
     """It goes to the fault line, and the widget goes on."""
-    board = Scheduler()
+    board = Board()
     board.listen(lambda widget: {}["missing"], "at")
     board.step("A")
 
@@ -288,7 +200,7 @@ def test_a_chart_of_one_row_can_be_played(kind: str) -> None:
 
 def test_the_widgets_come_with_one_import() -> None:
     """One import is enough for a lesson; a name that is not there is told."""
-    assert (Scheduler, StateChart) == (live.Scheduler, live.StateChart)
+    assert (Board, StateChart) == (live.Board, live.StateChart)
     with pytest.raises(AttributeError, match="has no attribute 'Stopwatch'"):
         getattr(live, "Stopwatch")  # noqa: B009
 

@@ -21,7 +21,7 @@ from runstate_lab import (
 )
 from runstate_lab.course import after, fill, locked, order, predict, quiz, reveal
 from runstate_lab.show import Move, space_time
-from runstate_lab.live import Scheduler
+from runstate_lab.live import Board
 
 # %% [markdown]
 # ## What you still know
@@ -61,11 +61,13 @@ predict("04.lost")
 # %% [markdown]
 # ## Be the scheduler
 #
-# Each writer has three steps: *read*, *compute*, *submit*. You decide who goes next, with
-# the two buttons, the keys `A` and `B`, or `board.step("A")`. Give each its three steps.
+# Each writer has three steps: *read*, *compute*, *submit*. Nobody else sees the second one:
+# there it *works on its own*. You decide who goes next, with the two buttons, the keys `A`
+# and `B`, or `board.step("A")`. Give each its three steps.
 
 # %%
-board = locked("04.lost", lambda: Scheduler(stores=("naive",)))
+FEW = ("picture", "state", "trace", "tried")
+board = locked("04.lost", lambda: Board("two_writers", variants=("naive",), parts=FEW))
 board
 
 # %% [markdown]
@@ -166,12 +168,21 @@ fill("04.apply")
 predict("04.append")
 
 # %%
-stores = locked("04.append", lambda: Scheduler(schedule="ABABAB", compare=True))
+FOUR = ("naive", "last-write-wins", "no authority", "compare-and-swap")
+
+
+def four_boards():
+    more = (*FEW, "stores", "laws", "explore")
+    return Board("two_writers", variants=FOUR, parts=more, schedule="ABABAB", compare=True)
+
+
+stores = locked("04.append", four_boards)
 stores
 
 # %% [markdown]
-# **Your turn.** Change the order, here or by `stores.play("AABABB")`. Which of the four ever tells
-# a writer that the page is old?
+# **Your turn.** Change the order, here or by `stores.play("AABABB")`; swap the store with the key
+# `s`. Where the thick line of a writer breaks into dashes, it believes in an old page. Which of
+# the four ever tells it?
 #
 # Now all orders at once. *Old decisions* were made on an older page than the one they met, and
 # were accepted.

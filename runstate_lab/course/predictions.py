@@ -131,8 +131,8 @@ def reveal(id: str) -> str:
 def locked(id: str, make: Callable[[], Live]) -> Any:
     """The widget that `make` gives, locked until the prediction was made.
 
-    >>> from runstate_lab.live.widget import Scheduler
-    >>> board = locked("99.3", Scheduler)
+    >>> from runstate_lab.live.board import Board
+    >>> board = locked("99.3", Board)
     >>> board.step("A")
     Traceback (most recent call last):
         ...

@@ -1,7 +1,6 @@
 """Machinery. The live widgets: press, and a real store answers.
 
     Board(world)    be the scheduler of real code: every order, faults, your own store
-    Scheduler()     two writers, three presses each, one store
     RunView(store)  open a run: scrub, compare two steps, ask who wrote a field
     StateChart()    propose events, watch what the rules answer
     RealRace()      processes that really write to one file; no number is stored
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from runstate_lab.live.realrace import RealRace
     from runstate_lab.live.runview import RunView
     from runstate_lab.live.statechart import StateChart
-    from runstate_lab.live.widget import Scheduler
 
 LATER = {
     "board": "Board",
@@ -43,11 +41,10 @@ LATER = {
     "realrace": "RealRace",
     "runview": "RunView",
     "statechart": "StateChart",
-    "widget": "Scheduler",
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 
-__all__ = ["ApprovalDesk", "Board", "ContextSlider", "CrashLab", "NodeBoard", "RealRace", "RunView", "Scheduler", "StateChart"]
+__all__ = ["ApprovalDesk", "Board", "ContextSlider", "CrashLab", "NodeBoard", "RealRace", "RunView", "StateChart"]
 
 
 def __getattr__(name: str) -> object:

@@ -16,20 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import traitlets
-
-from runstate_lab.errors import Malformed
 from runstate_lab.laws import Law
-from runstate_lab.live import boardmarks, boardviews
+from runstate_lab.live import boardviews
 from runstate_lab.live import boardwords as words
-from runstate_lab.live.boardgraph import Ground, boardrow
-from runstate_lab.live.boardplays import Moment
+from runstate_lab.live.boardgraph import Ground
 from runstate_lab.live.boardreads import fault_in, frames_along, order_of
+from runstate_lab.live.boardshown import SHEETS, Shown, tabled
 from runstate_lab.live.boardworlds import cast_of, own_cast
 from runstate_lab.live.diffs import Change
 from runstate_lab.live.faults import Askew
-from runstate_lab.live.live import Live, locked_picture, script, style
-from runstate_lab.live.marks import still, text
+from runstate_lab.live.live import script, style
 from runstate_lab.orders import explore, explore_world
 from runstate_lab.race import Worker, moves
 from runstate_lab.worlds import MakeStore
@@ -41,7 +37,7 @@ PARTS = (
 FRONT = ("dom.js", "scrub.js", "exports.js", "boardwalk.js", "boardparts.js", "boardpanels.js", "board.js")
 
 
-class Board(Live):
+class Board(Shown):
     """Be the scheduler of two to four workers on one store.
 
     >>> board = Board("two_writers", variants=("naive", "compare-and-swap"))
@@ -57,18 +53,7 @@ class Board(Live):
     """
 
     _esm = script(*FRONT)
-    _css = style("marks.css", "runstate.css", "board.css")
-
-    played = ("schedule", "at", "shown", "tried", "kept", "line", "more", "explored")
-    schedule = traitlets.Unicode("").tag(sync=True)
-    at = traitlets.Int(0).tag(sync=True)
-    shown = traitlets.Unicode("").tag(sync=True)
-    tried = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    comparing = traitlets.Bool(False).tag(sync=True)
-    kept = traitlets.List().tag(sync=True)
-    line = traitlets.Int(0).tag(sync=True)
-    more = traitlets.Dict().tag(sync=True)
-    explored = traitlets.Dict().tag(sync=True)
+    _css = style(*SHEETS, "runstate.css", "board.css")
 
     def __init__(
         self,
@@ -251,46 +236,13 @@ class Board(Live):
         self._unsealed()
         return boardviews.changed(self._path()[-1]) if self.at else ()
 
-    def text(self) -> str:
-        """What the step shown says, in one sentence."""
-        self._unsealed()
-        return words.sentence(self._path()[-1], self.ground.cast)
-
-    def table(self) -> Any:
-        """The steps up to the one shown, as a pandas table."""
-        self._unsealed()
-        rows = [boardrow(moment, self.ground.cast) for moment in self._path()[1:]]
-        numbered = [[str(number), *row] for number, row in enumerate(rows, start=1)]
-        return _tabled("Trace", boardviews.TRACE_HEADS, numbered)
-
-    def compare(self) -> Any:
-        """The order shown on every variant of this board, as a pandas table."""
-        self._unsealed()
-        order = "".join(self._moves()[: self.at])
-        rows = [
-            boardviews.compare_row(self.ground.path(name, order), plays.setting)
-            for name, plays in self.ground.plays.items()
-        ]
-        caption = f"Order {order or '(nothing played yet)'}"
-        return _tabled(caption, boardviews.COMPARE_HEADS, rows)
-
-    def branches(self) -> Any:
-        """All branches side by side, as a pandas table."""
-        self._unsealed()
-        rows = []
-        for number, (schedule, at, name) in enumerate(self._lines(), start=1):
-            order = "".join(moves(schedule)[:at])
-            row = boardviews.compare_row(self.ground.path(name, order), self._setting(name))
-            rows.append([str(number), order or "(start)", name, *row[2:]])
-        return _tabled("Branches", boardviews.BRANCH_HEADS, rows)
-
     def outcomes(self) -> Any:
         """The final states of all orders of the variant shown, as a pandas table."""
         self._unsealed()
         if self.shown not in self.explored:
             self.explore()
         found = self.explored[self.shown]
-        return _tabled(found["said"], boardviews.OUTCOME_HEADS, boardviews.outcome_rows(found))
+        return tabled(found["said"], boardviews.OUTCOME_HEADS, boardviews.outcome_rows(found))
 
     def view(self) -> Any:
         """The order shown as a run to look at: State, Trace and Context side by side."""
@@ -299,54 +251,6 @@ class Board(Live):
 
         self._unsealed()
         return RunView(frames=frames_along(self._path(), self.ground.cast))
-
-    def sentence(self) -> str:
-        """Which step of which order is shown, and what the state is."""
-        if self.sealed:
-            return f"Board, locked: {self.sealed}"
-        order = "".join(self._moves()[: self.at])
-        played = f"order {order}" if order else "nothing played yet"
-        says = boardviews.says(self._path()[-1].after)
-        return f"Board of {self.title} on {self.shown}, {played}. {says}"
-
-    def picture(self) -> str:
-        """The space-time view of the step shown, as an image with its text."""
-        if self.sealed:
-            return locked_picture(self.sealed)
-        layout, path = self.ground.layout, self._path()
-        groups = [("rs-base", boardmarks.ground(layout, self.ground.cast.names))]
-        shown = boardmarks.window(len(self._moves()), self.at, layout)
-        for number in shown:
-            x = layout.place(number - shown.start + 1)
-            if number < len(path):
-                groups.append(("rs-step", boardmarks.marks(path[number], layout, x)))
-            groups.append(("rs-base", (text(x, layout.size[1] - 6, str(number), "soft"),)))
-        before = path[min(shown.start, len(path)) - 1].after
-        revision = str(getattr(before, "revision", "?"))
-        groups.append(("rs-base", boardmarks.pill(boardmarks.LEFT + 18, layout.store, revision)))
-        if self.at in shown:
-            place = layout.place(self.at - shown.start + 1)
-            groups.insert(0, ("rs-shade", (boardmarks.shade(layout, place),)))
-        return still(groups, layout.size, self.sentence())
-
-    def seal(self, sentence: str) -> None:
-        """Take everything away that tells how an order goes, until `unseal` is called."""
-        super().seal(sentence)
-        self.more, self.explored, self.kept, self.line = {}, {}, [], 0
-
-    def _moves(self) -> tuple[str, ...]:
-        return moves(self.schedule)
-
-    def _path(self) -> tuple[Moment, ...]:
-        return self.ground.path(self.shown, "".join(self._moves()[: self.at]))
-
-    def _setting(self, name: str) -> Any:
-        return self.ground.plays[name].setting
-
-    def _lines(self) -> list[list[Any]]:
-        lines = [list(one) for one in self.kept] or [[]]
-        lines[self.line] = [self.schedule, self.at, self.shown]
-        return lines
 
     def _off(self, move: str) -> str:
         return fault_in(self.ground.plays[self.shown], self._path()[-1], move)
@@ -384,13 +288,6 @@ class Board(Live):
             said = asked[content["do"]](content.get("what", ""))
         except Askew as wrong:
             why = f"{wrong.found}; {wrong.hint}"
-        except Exception as fault:  # shown in the widget: a kernel's console is out of sight
+        except Exception as fault:  # noqa: BLE001 - shown in the widget: a kernel's console is out of sight
             self.fault = f"{type(fault).__name__}: {fault}"
         self.send({"heard": number, "why": why, "said": said})
-
-
-def _tabled(caption: str, heads: tuple[str, ...], rows: list[list[str]]) -> Any:
-    # Imported here: no one waits for pandas who does not look at a table.
-    from runstate_lab.show.frames import captioned
-
-    return captioned(caption, heads, rows)

@@ -15,7 +15,7 @@ from typing import Any
 from runstate_lab.line import FAULTS
 from runstate_lab.live import boardmarks, boardviews
 from runstate_lab.live import boardwords as words
-from runstate_lab.live.boardmarks import FEW, MANY, Layout
+from runstate_lab.live.boardlayout import FEW, FIRST, LEFT, MANY, Layout
 from runstate_lab.live.boardplays import Moment, Plays
 from runstate_lab.live.boardworlds import Cast
 from runstate_lab.live.pool import Pool
@@ -140,8 +140,8 @@ class Ground:
                 "size": list(layout.size),
                 "columns": layout.columns,
                 "apart": layout.apart,
-                "first": boardmarks.FIRST,
-                "pill": boardmarks.LEFT + 18,
+                "first": FIRST,
+                "pill": LEFT + 18,
             },
             "base": boardmarks.ground(layout, names),
             "idle": {worker: boardmarks.idle(layout, worker) for worker in self.workers},

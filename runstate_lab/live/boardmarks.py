@@ -11,78 +11,18 @@ What is not here: the words of a step (see `boardwords`).
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
+from runstate_lab.laws import RESULTS
 from runstate_lab.line import Touch
 from runstate_lab.live import boardwords as words
+from runstate_lab.live.boardlayout import ABOVE, BELOW, DOOR, FEW, LEFT, RIGHT, Layout
 from runstate_lab.live.boardplays import FAILED, SKIPPED, Moment, still
 from runstate_lab.live.marks import Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.race import Step
-from runstate_lab.show.told import told
 
-WIDTH, LEFT, RIGHT, FIRST = 800, 132, 786, 200
-TOP, APART, DOOR, FOOT = 56, 74, 82, 68
-FEW, MANY = 6, 7
-ABOVE, BELOW = -1, 1
-DETAIL, SPREAD = 17, 24
+DETAIL, SPREAD = 17, 20
 MARKED = {"_": "lost", "~": "late", "+": "twice", "?": "unheard"}
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the lanes and the columns of a board are.
-
-    >>> layout = Layout(("A", "B"))
-    >>> layout.size, layout.lane("A"), layout.store, layout.lane("B")
-    ((800, 288), 56, 138, 220)
-    >>> Layout(("A", "B", "C", "D")).size
-    (800, 436)
-    """
-
-    workers: tuple[str, ...]
-    columns: int = FEW
-
-    @property
-    def upper(self) -> tuple[str, ...]:
-        """The workers whose lanes are above the store's."""
-        return self.workers[: (len(self.workers) + 1) // 2]
-
-    @property
-    def store(self) -> int:
-        """The height of the store's lane."""
-        return TOP + APART * (len(self.upper) - 1) + DOOR
-
-    @property
-    def apart(self) -> int:
-        """How far the middles of two columns are from each other."""
-        return {FEW: 102, MANY: 88}[self.columns]
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height of the whole picture."""
-        lower = len(self.workers) - len(self.upper)
-        last = self.store + (DOOR + APART * (lower - 1) + FOOT if lower else FOOT - 18)
-        return WIDTH, last
-
-    def lane(self, worker: str) -> int:
-        """The height of a worker's lane."""
-        place = self.workers.index(worker)
-        if worker in self.upper:
-            return TOP + APART * place
-        return self.store + DOOR + APART * (place - len(self.upper))
-
-    def side(self, worker: str) -> int:
-        """Which side of the store a worker is on."""
-        return ABOVE if worker in self.upper else BELOW
-
-    def hue(self, worker: str) -> str:
-        """The letter of the colour of a worker, one of four."""
-        return "ABCD"[self.workers.index(worker) % 4]
-
-    def place(self, number: int) -> int:
-        """The middle of the column with that number in the window."""
-        return FIRST + (number - 1) * self.apart
 
 
 def ground(layout: Layout, names: Mapping[str, str]) -> Marks:
@@ -141,16 +81,6 @@ def idle(layout: Layout, worker: str) -> Marks:
     return marks(Moment(step=step), layout)
 
 
-def window(newest: int, at: int, layout: Layout) -> range:
-    """The numbers of the columns to show, so that the step shown is among them.
-
-    >>> window(4, 4, Layout(("A", "B"))), window(9, 9, Layout(("A", "B")))
-    (range(1, 7), range(4, 10))
-    """
-    last = min(max(at + 1, layout.columns), max(newest, layout.columns))
-    return range(last - layout.columns + 1, last + 1)
-
-
 def _title(y: int, name: str, note: str) -> Marks:
     short = textwrap.shorten(note.removeprefix("the "), 18, placeholder="…")
     return (
@@ -161,7 +91,8 @@ def _title(y: int, name: str, note: str) -> Marks:
 
 def _beliefs(moment: Moment, layout: Layout, x: float) -> list[Mark]:
     """The thick line of everybody who has read and not answered for it, dashed when it is old."""
-    half = layout.apart / 2
+    # Half a point over, so that two columns leave no seam.
+    half = layout.apart / 2 + 0.5
     drawn = []
     for held, now, left, right in (
         (moment.believed, moment.before, x - half, x),
@@ -187,9 +118,7 @@ def _letters(moment: Moment, layout: Layout, x: float) -> list[Mark]:
 
 def _arrows(moment: Moment, layout: Layout, x: float) -> list[Mark]:
     """One arrow for each touch of the store that carries something."""
-    step = moment.step
-    told_touches = [touch for touch in step.touches if touch.verb == "load" or touch.proposal]
-    said = _merged(told_touches)
+    step, said = moment.step, _told(moment)
     drawn: list[Mark] = []
     for place, touch in enumerate(said):
         at = x + (place - (len(said) - 1) / 2) * SPREAD
@@ -200,12 +129,13 @@ def _arrows(moment: Moment, layout: Layout, x: float) -> list[Mark]:
         else:
             drawn.extend(_submitting(layout, moment, at, touch))
     if step.move[1:] == "+" and step.worker in moment.mail:
-        drawn.extend(_envelope(x + 18, _middle(layout, step.worker)))
+        drawn.extend(_envelope(x + layout.apart / 2 - 10, _middle(layout, step.worker)))
     return drawn
 
 
-def _merged(touches: Sequence[Touch]) -> list[Touch]:
-    """Without the loads that follow another one, and without all of them in a crowd."""
+def _told(moment: Moment) -> list[Touch]:
+    """The touches that have an arrow: no load right after another one, and none in a crowd."""
+    touches = [one for one in moment.step.touches if one.verb == "load" or one.proposal]
     kept = [
         touch
         for before, touch in zip((None, *touches), touches, strict=False)
@@ -268,11 +198,24 @@ def _labels(moment: Moment, layout: Layout, x: float, lane: int) -> list[Mark]:
     drawn = [text(x, lane + first, _cut(action, layout), "label")]
     if detail:
         drawn.append(text(x, lane + second, _cut(detail, layout), "soft"))
-    said, mood = _answer(moment)
+    return [*drawn, *_beside(moment, layout, x)]
+
+
+def _beside(moment: Moment, layout: Layout, x: float) -> list[Mark]:
+    """The words at an arrow: the answer on the left, what it was made from on the right."""
+    worker, drawn = moment.step.worker, []
+    side, (said, mood) = layout.side(worker), _answer(moment)
+    near, far = (layout.store + one if side == BELOW else layout.store - one + 8 for one in (43, 58))
+    wide = max(0, len(_told(moment)) - 1) * SPREAD / 2
+    late = moment.step.ended == "delivered"
     if said:
-        wide = max(0, len(words.answers(moment)) - 1) * SPREAD / 2
-        y = _middle(layout, moment.step.worker) + 4 + side * 4
-        drawn.append(text(x - 9 - wide, y, said, mood, anchor="end"))
+        place, anchor = (x + 14, "start") if late else (x - 9 - wide, "end")
+        drawn.append(text(place, far, said, mood, anchor=anchor))
+    offers = [touch.proposal for touch in moment.step.touches if touch.proposal is not None]
+    mark = MARKED.get(moment.step.move[1:], "")
+    if len(offers) == 1 and not late:
+        made = (mark, "bad") if mark else (f"from {offers[0].expected_revision}", "soft")
+        drawn.append(text(x + 9 + wide, near, *made, anchor="start"))
     return drawn
 
 
@@ -289,28 +232,27 @@ def _label(moment: Moment) -> tuple[str, str]:
         return fixed[step.ended]
     if step.said is not None:
         sent = "submits, says" if moment.proposes else "says"
-        return sent, f"“{told(step.said)}”"
+        return sent, f"“{words.spoken(step.said)}”"
     offers = [touch.proposal for touch in step.touches if touch.proposal is not None]
-    if len(offers) > 1:
-        return f"submits {len(offers)}", words.offer(offers[-1])
     if offers:
-        return "submits", words.offer(offers[0])
+        count = f" {len(offers)}" if len(offers) > 1 else ""
+        last = offers[-1]
+        shown = words.offer(last) if last.kind in RESULTS else last.kind.replace("_", " ")
+        return f"submits{count}", shown
     seen = [touch.revision for touch in step.touches if touch.verb == "load"]
     return ("reads", f"revision {seen[-1]}") if seen else ("works", "on its own")
 
 
 def _answer(moment: Moment) -> tuple[str, str]:
     """The store's answer beside the arrow, and its look."""
-    said, mark = words.answers(moment), moment.step.move[1:]
-    if not said:
-        return (MARKED.get(mark, ""), "bad") if moment.proposes else ("", "good")
+    said = words.answers(moment)
     if len(said) > 1:
         taken = said.count("accepted")
         all_of_them = taken == len(said)
         count = f"{taken} accepted" if all_of_them else f"{taken} of {len(said)}"
         return count, "good" if all_of_them else "bad"
-    more = f", {MARKED[mark]}" if mark in "?" and mark else ""
-    return f"{said[0]}{more}", "good" if said[0] == "accepted" else "bad"
+    one = said[0] if said else ""
+    return one, "good" if one == "accepted" else "bad"
 
 
 def _remark(moment: Moment, layout: Layout, x: float) -> list[Mark]:
@@ -332,7 +274,7 @@ def _middle(layout: Layout, worker: str) -> int:
 
 
 def _cut(said: str, layout: Layout) -> str:
-    most = DETAIL if layout.columns == FEW else DETAIL - 3
+    most = DETAIL if layout.columns == FEW else DETAIL - 2
     return said if len(said) <= most else said[: most - 1].rstrip() + "…"
 
 

@@ -95,12 +95,16 @@ class Play:
     ('no_lost_update', 'no_decision_on_old_facts')
     """
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: Setting, known: Moment | None = None) -> None:
         self.setting = setting
         self._place, self._seen = "", 0
         self._race, failure = safely(self._begun)
         self.now = Moment(failure=failure and f"it cannot begin: {failure}")
-        if not failure:
+        if failure:
+            return
+        if known is not None:
+            self._hurry(known)
+        else:
             begun = self._looked(Moment())
             self.now = replace(begun, before=begun.after)
 
@@ -117,7 +121,7 @@ class Play:
             self.now = self._looked(replace(here, step=step))
         return self.now
 
-    def hurry(self, known: Moment) -> None:
+    def _hurry(self, known: Moment) -> None:
         """Go to a moment that another play of this setting has reached."""
         try:
             for move in moves(known.key):
@@ -249,9 +253,7 @@ class Plays:
         known = list(moves(key))
         while "".join(known) not in self.moments:
             known.pop()
-        play = Play(self.setting)
-        if known:
-            play.hurry(self.moments["".join(known)])
+        play = Play(self.setting, self.moments["".join(known)])
         for move in moves(key)[len(known) :]:
             if move[0] not in play.now.enabled:
                 raise Malformed(f"the move {move!r}", "a move that is not open")

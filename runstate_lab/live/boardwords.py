@@ -23,8 +23,14 @@ BROKEN = {
     "no_double_claim": "claimed twice",
     "nothing_pending_at_completion": "completed with something pending",
     "no_terminal_return": "an ended run has changed",
-    "one_approval_one_effect": "the same effect twice",
+    "nothing_begins_after_the_end": "begun after the end",
+    "one_approval_one_effect": "an effect without an approval",
     "no_stale_approval": "an old question is approved",
+    "no_effect_twice": "the same effect twice",
+    "intent_before_effect": "an effect nobody announced",
+    "no_result_for_a_closed_call": "a result for a closed call",
+    "only_the_holder_reports": "reported by a stranger",
+    "nothing_left_open": "something is left open",
 }
 """What to say when a law of the kit is broken."""
 
@@ -43,9 +49,9 @@ def broken_words(law: str) -> str:
     """What a broken law means, in a few words.
 
     >>> broken_words("no_lost_update"), broken_words("deployed_once")
-    ('an update is lost', 'deployed once: broken')
+    ('an update is lost', 'deployed once, broken')
     """
-    return BROKEN.get(law) or f"{law.replace('_', ' ')}: broken"
+    return BROKEN.get(law) or f"{law.replace('_', ' ')}, broken"
 
 
 def code_words(code: str) -> str:
@@ -69,6 +75,15 @@ def offer(proposal: StateProposal) -> str:
     return value if proposal.kind in RESULTS else f"{proposal.kind} {value}".strip()
 
 
+def spoken(said: object) -> str:
+    """What was said to the world, in words.
+
+    >>> spoken("deployed release 7")
+    'deployed release 7'
+    """
+    return str(getattr(said, "words", None) or told(said))
+
+
 def doing(moment: Moment) -> str:
     """What a step does, without how it ends: the label of the press that makes it."""
     step = moment.step
@@ -76,7 +91,7 @@ def doing(moment: Moment) -> str:
         return "takes its next step"
     parts = list(dict.fromkeys(_verbs(step.touches)))
     if step.said is not None:
-        parts.append(f"says {told(step.said)}")
+        parts.append(f"says {spoken(step.said)}")
     if len(parts) > 2:
         parts = [parts[0], "...", parts[-1]]
     return ", ".join(parts) or ALONE
@@ -189,7 +204,7 @@ def _did(moment: Moment) -> str:
             words = [_submitted(touch, entry.refusal if entry else None, moment)]
         parts += [one for one in words if one not in parts]
     if step.said is not None:
-        parts.append(f"says “{told(step.said)}” to the world")
+        parts.append(f"says “{spoken(step.said)}” to the world")
     after = remarks(moment)
     if after:
         told_nobody = "" if any(touch.code for touch in step.touches) else ", and nobody was told"

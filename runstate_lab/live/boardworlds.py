@@ -19,7 +19,6 @@ from runstate_lab.worlds import WORLDS, MakeStore, World
 
 MINE, OWN = "mine", "own"
 MOST = 4
-LETTERS = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 PLAIN_NAMES = ("work", "worker", "<lambda>")
 
 
@@ -100,8 +99,11 @@ def own_cast(
     try:
         Question(workers, store, tuple(invariants), tuple(at_end))
     except Malformed as wrong:
-        raise Askew(wrong.asked, wrong.found, "give each law a name of its own") from wrong
-    _lettered(workers)
+        hint = 'workers={"A": f, "B": g}, and laws that are defined with a name'
+        raise Askew(wrong.asked, wrong.found, hint) from wrong
+    if len(workers) > MOST:
+        asked = f"a board for {len(workers)} workers"
+        raise Askew(asked, f"lanes for {MOST}", "explore() takes more")
     called = {letter: _called(worker) for letter, worker in workers.items()}
     setting = Setting(OWN, dict(workers), store, tuple(invariants), tuple(at_end))
     return Cast("", {**called, **(names or {})}, (setting,))
@@ -123,15 +125,6 @@ def _world(name: str) -> World:
     if name not in WORLDS:
         raise Askew(f"the world {name!r}", "no such world", f"choose one of {', '.join(WORLDS)}")
     return WORLDS[name]
-
-
-def _lettered(workers: Mapping[str, Worker]) -> None:
-    wrong = [name for name in workers if name not in LETTERS]
-    if wrong or not workers:
-        hint = 'name them by one capital letter each: {"A": f, "B": g}'
-        raise Askew(f"workers named {', '.join(map(repr, workers)) or 'nothing'}", "no letters", hint)
-    if len(workers) > MOST:
-        raise Askew(f"a board for {len(workers)} workers", f"lanes for {MOST}", "explore() takes more")
 
 
 def _called(worker: object) -> str:

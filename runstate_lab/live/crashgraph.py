@@ -11,7 +11,7 @@ from functools import cache
 from runstate_lab.live import crashmarks
 from runstate_lab.live.crashes import EFFECT, LOOPS, Moment, Outcome, moments, outcome
 from runstate_lab.live.marks import Marks
-from runstate_lab.live.stepgraph import Pool
+from runstate_lab.live.pool import Pool
 from runstate_lab.model import CallStatus
 
 Plain = dict[str, object]

@@ -5,7 +5,7 @@ they are: no build step, no import from anywhere, works offline. What a
 notebook keeps is a picture with an alt text and one sentence, the same bytes
 each time; the state of a widget is never stored.
 
-What is not here: what a widget shows (see `widget` and `form`), and what it
+What is not here: what a widget shows (see `board` and `form`), and what it
 can be saved as (see `exports`).
 """
 

@@ -4,7 +4,7 @@ A mark is an SVG element as (tag, attributes, text). Python decides where every
 mark stands; the browser draws them live and `still` draws them into the
 picture that a notebook keeps. Colours come from one style sheet for both.
 
-What is not here: which marks a picture has (see `lanes` and `moves`).
+What is not here: which marks a picture has (see `boardmarks` and `moves`).
 """
 
 from __future__ import annotations

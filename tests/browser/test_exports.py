@@ -16,9 +16,9 @@ from playwright.sync_api import Locator, expect  # noqa: E402
 SLOW = 60_000
 SVG = "{http://www.w3.org/2000/svg}"
 CELLS = [
-    "from runstate_lab.live import Scheduler, StateChart\nboard = Scheduler(schedule='ABABAB')\nboard",
+    "from runstate_lab.live import Board, StateChart\nboard = Board(variants=('naive',), schedule='ABABAB')\nboard",
     "StateChart('run_started', 'waiting', 'completed')",
-    "locked = Scheduler()\nlocked.seal('predict first')\nlocked",
+    "locked = Board()\nlocked.seal('predict first')\nlocked",
 ]
 DARK = "rgb(21, 24, 28)"
 
@@ -43,7 +43,7 @@ def test_what_is_shown_is_saved_by_pointer_and_by_keys(visit: Any) -> None:
     chart = visit.page.locator(".runstate[data-status]")
     chart.wait_for(timeout=SLOW)
     visit.theme("Dark")
-    for root, stem in ((board, "scheduler"), (chart, "status-chart")):
+    for root, stem in ((board, "board"), (chart, "status-chart")):
         name, text = fetched(visit, root.get_by_role("button", name="Save picture (SVG)").click)
         page = ElementTree.fromstring(text)
         words = ["".join(node.itertext()) for node in page.iter(f"{SVG}text")]

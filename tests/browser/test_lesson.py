@@ -24,12 +24,11 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
 BOARDS = [
     "from runstate_lab.live.form import Form, Item, Reply\n"
     "from runstate_lab.rules import RULES\n"
-    "from runstate_lab.live import Scheduler, StateChart\n"
-    "Scheduler(schedule='ABABAB')",
-    "Scheduler(stores=('last-write-wins', 'naive'), schedule='BAABBA', compare=True)",
-    "Scheduler(stores=('compare-and-swap',), schedule='AABBBA')",
-    "board = Scheduler(casts=('scanner', 'model'), schedule='AAABBB')\n"
-    "board.choose('compare-and-swap + authority', cast='model')\nboard",
+    "from runstate_lab.live import Board, StateChart\n"
+    "Board(schedule='ABABAB')",
+    "Board(variants=('last-write-wins', 'naive'), schedule='BAABBA', compare=True)",
+    "Board(variants=('compare-and-swap',), schedule='AABBBA', parts=('picture', 'state'))",
+    "board = Board('three_writers', variants=('naive',), schedule='ABCABC')\nboard",
     "StateChart('run_started', 'waiting', 'run_failed', 'run_started')",
     "StateChart('run_cancelled', 'completed')",
     "order = Item('98.1', 'order', 'Put `this` in order', (('one', 'two', 'three'),))\n"
@@ -92,7 +91,7 @@ def test_lesson_04_is_predicted_and_played_with_clicks_and_keys(lesson: Any) -> 
     expect(board.locator(".rs-prediction")).to_contain_text("You said: two: both were accepted")
     expect(board.locator(".rs-prediction")).to_contain_text("1 of 2 results in the state")
     expect(board.locator('[data-do="A"]')).to_have_attribute("aria-disabled", "true")
-    expect(board.locator(".rs-actor").first).to_contain_text("A has read, computed and submitted")
+    expect(board.locator(".rs-actor").first).to_contain_text("A is done")
     shot(lesson, "lesson_light")
 
     predict(lesson, "04.append", "nothing is overwritten")
@@ -158,12 +157,13 @@ def test_a_board_goes_on_when_the_kernel_is_gone(visit: Any) -> None:
 
 
 PASTED = (
-    ("AABX", "neither an order of A and B"),
-    ("AAAAB", "A has 3 steps, this order has 4"),
+    ("AABX", "there is no move X here after AAB"),
+    ("AA1", "1 is no move; an order is made of A, B"),
+    ("AAAAB", "A is done after AAA"),
 )
 FAULTY = (
-    "from runstate_lab.live.widget import Scheduler\n"
-    "board = Scheduler()\nboard.listen(lambda one: {}['missing'], 'at')\nboard"
+    "from runstate_lab.live import Board\n"
+    "board = Board('two_writers', parts=('picture', 'tried'))\nboard.listen(lambda one: {}['missing'], 'at')\nboard"
 )
 
 

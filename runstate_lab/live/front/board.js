@@ -38,7 +38,7 @@ function boardStage(view, stage) {
   view.field = orderField(view);
   view.count = element("p", { class: "rs-count" });
   view.chips = element("ul", { class: "rs-chips", "aria-label": "Orders played" });
-  view.compared = folded("The same order on each", "stores");
+  view.compared = folded("The same order on all of them", "stores");
   on(view.compared, "toggle", () => { if (view.compared.open !== model.get("comparing")) put(view, { comparing: view.compared.open }); });
   view.explore = when("explore", () => explorePanel(view));
   view.branches = when("branches", () => branchPanel(view));
@@ -47,7 +47,7 @@ function boardStage(view, stage) {
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "One press, one step" }, ...view.presses.map(({ part }) => part), element("div", { class: "rs-actor" }, view.reset, view.resetNote));
   const left = element("div", { class: "rs-board-left" }, has("state") ? view.now : null, has("laws") ? view.laws : null, has("diff") ? view.diff : null);
   return [faultPlace(model), view.prediction, many ? element("div", { class: "rs-bar" }, view.stores) : null, has("picture") ? view.picture : null, view.live, presses,
-    view.faults?.part, view.scrub.bar, left.children.length || has("trace") ? element("div", { class: "rs-columns" }, left, has("trace") ? view.trace : null) : null,
+    view.faults?.part, view.scrub.bar, left.children.length || has("trace") ? element("div", { class: has("trace") ? "rs-columns" : "rs-columns rs-board-wide" }, left, has("trace") ? view.trace : null) : null,
     ...(has("tried") ? [view.field, view.count, view.chips] : []), view.token?.part, many ? view.compared : null, view.explore?.part, view.branches?.part,
     keyLine(view), exportBar(stage, "board", { picture: () => view.picture.querySelector("svg"), table: () => view.trace.querySelector("table") })];
 }

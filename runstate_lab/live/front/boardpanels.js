@@ -19,7 +19,8 @@ function faultBar(view) {
     note.textContent = reasons.join("; ");
     note.hidden = !reasons.length;
   };
-  const part = element("div", { class: "rs-board-faults", role: "group", "aria-label": "Faults" }, kinds, said, element("div", { class: "rs-board-row" }, ...mails.map(({ button }) => button), note));
+  const part = element("details", { class: "rs-board-faults" }, element("summary", {}, "Faults: let a step crash, a message be lost, late or doubled"),
+    element("div", { class: "rs-board-panel" }, kinds, said, element("div", { class: "rs-board-row" }, ...mails.map(({ button }) => button), note)));
   return { part, show };
 }
 
@@ -52,14 +53,16 @@ function explorePanel(view) {
     const shown = view.model.get("shown"), seen = view.model.get("explored")[shown];
     button.textContent = `Run every order on ${shown}`;
     switchControl(button, note, seen ? "every order was run" : "");
-    found.replaceChildren(...(seen ? exploredParts(view, seen) : []));
+    // Built once: a button that was pressed keeps the focus.
+    if (found.seen !== seen) found.replaceChildren(...(seen ? exploredParts(view, seen) : []));
+    found.seen = seen;
   };
   return { part, show };
 }
 
 function exploredParts(view, { said, orders, outcomes, laws, failures }) {
   const groups = outcomes.map((one) => {
-    const share = one.share ?? 0, count = one.count === null ? "in some orders" : `${one.count} of ${orders}, ${(100 * share).toFixed(0)} %`;
+    const share = one.share ?? 0, count = one.count === null ? "in some orders" : `${one.count} of ${orders}, ${(100 * share).toFixed(0)}%`;
     const load = element("button", { type: "button", "data-load": one.schedule }, "Load one");
     load.setAttribute("aria-label", `Load ${one.schedule}, an order that ends so`);
     on(load, "click", () => showOrder(view, one.schedule));
@@ -86,29 +89,36 @@ function branchPanel(view) {
   const { model } = view, part = folded("Branches", "branches");
   const fork = element("button", { type: "button", "data-do": "fork", "aria-keyshortcuts": "f" }, "Fork here");
   const note = element("span", { class: "rs-why", id: freshId("why") }, "keeps this order, and goes on from this step in another one");
-  const lines = element("div", { class: "rs-board-lines" });
+  const lines = element("div", { class: "rs-board-lines" }), rowOf = element("div", {}), presses = element("div", { class: "rs-board-row" }), besides = element("div", { class: "rs-board-lines" });
+  lines.append(rowOf, presses, besides);
   part.open = true;
   on(fork, "click", () => forkHere(view));
   part.lastChild.append(element("div", { class: "rs-board-row" }, fork, note), lines);
   const show = () => {
     const all = linesOf(model), graph = model.get("graph");
-    if (all.length < 2) return lines.replaceChildren();
+    lines.hidden = all.length < 2;
+    if (lines.hidden) return;
     const rows = all.map(([schedule, at, shown], index) => {
       const order = movesOf(schedule).slice(0, at).join(""), [, , ...rest] = lineOf(view, shown, order);
       return [String(index + 1), order || "(start)", shown, ...rest];
     });
-    const presses = all.map((one, index) => {
-      const button = element("button", { type: "button", "data-branch": String(index + 1), "aria-current": String(index === model.get("line")) }, `Show branch ${index + 1}`);
-      on(button, "click", () => switchBranch(view, index));
-      return button;
-    });
+    while (presses.children.length > all.length) presses.lastChild.remove();
+    while (presses.children.length < all.length) presses.append(branchButton(view, presses.children.length));
+    Array.from(presses.children).forEach((button, index) => button.setAttribute("aria-current", String(index === model.get("line"))));
     const beside = all.map((one, index) => [index, one]).filter(([index]) => index !== model.get("line")).map(([index, [schedule, at, shown]]) => {
       const { path } = walk(model, shown, movesOf(schedule).slice(0, at).join(""));
       return element("figure", {}, element("figcaption", {}, `Branch ${index + 1}, as it was left`), boardPicture(model, path, movesOf(schedule).length, Math.min(at, path.length - 1)));
     });
-    lines.replaceChildren(table("Branches", graph.heads.branches, rows, model.get("line")), element("div", { class: "rs-board-row" }, ...presses), ...beside);
+    rowOf.replaceChildren(table("Branches", graph.heads.branches, rows, model.get("line")));
+    besides.replaceChildren(...beside);
   };
   return { part, show };
+}
+
+function branchButton(view, index) {
+  const button = element("button", { type: "button", "data-branch": String(index + 1) }, `Show branch ${index + 1}`);
+  on(button, "click", () => switchBranch(view, index));
+  return button;
 }
 
 function linesOf(model) {

@@ -15,13 +15,18 @@ function boardPicture(model, path, newest, at) {
   return picture;
 }
 
+const MOST_WORDS = 38;
+
+function shortly(words, most) { return words.length > most ? `${words.slice(0, most - 1).trimEnd()}…` : words; }
+
 function workerPress(view, [letter, name, hue]) {
   const button = element("button", { type: "button", class: `rs-press rs-${hue}`, "data-do": letter, "aria-keyshortcuts": letter.toLowerCase() });
   const note = element("span", { class: "rs-why", id: freshId("why") });
   on(button, "click", () => { if (!isOff(button)) pressMove(view, letter + view.mark); });
   const show = (offered) => {
     const [, label, why] = offered[letter + view.mark] ?? [];
-    const next = why ? "" : view.mark ? offered[letter][1] : label;
+    const next = why ? "" : shortly(view.mark ? offered[letter][1] : label, MOST_WORDS);
+    if (next) button.title = label; else button.removeAttribute("title");
     button.replaceChildren(element("b", {}, letter), ` ${name} `, element("span", { class: "rs-next" }, next ? `${view.mark ? faultName(view.mark) : "next"}: ${next}` : "takes no step"));
     switchControl(button, note, why ?? "");
   };
@@ -74,7 +79,7 @@ function orderField(view) {
 function paintTried(view) {
   const { model } = view, tried = model.get("tried"), total = model.get("graph").orders[model.get("shown")];
   const plain = tried.filter((order) => /^[A-Z]*$/.test(order)).length, faulty = tried.length - plain;
-  view.count.textContent = `${plain}${total ? ` of the ${total}` : ""} orders played${faulty ? `, and ${faulty} with a fault` : ""}`;
+  view.count.textContent = `${plain}${total ? ` of ${total === 1 ? "1 order" : `the ${total} orders`}` : plain === 1 ? " order" : " orders"} played${faulty ? `, and ${faulty} with a fault` : ""}`;
   if (tried.length < view.chips.children.length) view.chips.replaceChildren();
   for (const order of tried.slice(view.chips.children.length)) view.chips.append(chip(view, order));
   tried.forEach((order, index) => {
