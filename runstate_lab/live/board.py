@@ -264,7 +264,8 @@ class Board(Shown):
         with self.hold_sync():
             self.schedule, self.at = "".join(order), len(order)
             self._publish()
-            whole = self._path()[-1].over
+            here = self._path()[-1]
+            whole = here.over and not here.failure
             if whole and self.schedule and self.schedule not in self.tried:
                 self.tried = [*self.tried, self.schedule]
         return self.text()

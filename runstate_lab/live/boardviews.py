@@ -39,7 +39,7 @@ def state_view(path: Sequence[Moment], setting: Setting) -> Plain:
         "unasked": list(here.unasked),
         "short": short,
         "mood": mood,
-        "over": here.over,
+        "over": here.over and not here.failure,
         "outcome": outcome(path),
         "says": says(here.after),
     }
@@ -216,9 +216,10 @@ def _law(name: str, here: Moment, setting: Setting) -> list[str]:
     if name in here.broken:
         return [name, "broken by this step" if name in here.fresh else "broken", LOST]
     at_end = name in [law.__name__ for law in setting.at_end]
-    if at_end and not here.over:
+    ended = here.over and not here.failure
+    if at_end and not ended:
         return [name, "asked at the end", OPEN]
-    return [name, "holds" if here.over else "holds so far", GOOD]
+    return [name, "holds" if ended else "holds so far", GOOD]
 
 
 def _revision(state: Any) -> str:

@@ -28,12 +28,16 @@ function folded(title, name) {
   return element("details", { class: "rs-compare", "data-part": name }, element("summary", {}, title), element("div", { class: "rs-board-panel" }));
 }
 
+// A wide table scrolls inside itself, also by keys.
+function scrollable(label) { return element("div", { class: "rs-board-scrolled", role: "region", "aria-label": label, tabindex: "0" }); }
+
 function paintCompared(view, order) {
   const { model } = view, graph = model.get("graph");
-  const rows = graph.settings.map(({ id }) => lineOf(view, id, order)).map(([name, ...rest]) => [name, ...rest]);
+  const rows = graph.settings.map(({ id }) => lineOf(view, id, order));
   view.compared.open = model.get("comparing");
   const current = graph.settings.findIndex(({ id }) => id === model.get("shown"));
-  view.compared.lastChild.replaceChildren(table(`Order ${order || "(nothing played yet)"}`, graph.heads.compare, rows, current));
+  if (!view.compared.table) view.compared.lastChild.append(view.compared.table = scrollable("The same order on all of them"));
+  view.compared.table.replaceChildren(table(`Order ${order || "(nothing played yet)"}`, graph.heads.compare, rows, current));
 }
 
 // One order on one variant, as a row: what was answered, and what the state is.
@@ -89,7 +93,7 @@ function branchPanel(view) {
   const { model } = view, part = folded("Branches", "branches");
   const fork = element("button", { type: "button", "data-do": "fork", "aria-keyshortcuts": "f" }, "Fork here");
   const note = element("span", { class: "rs-why", id: freshId("why") }, "keeps this order, and goes on from this step in another one");
-  const lines = element("div", { class: "rs-board-lines" }), rowOf = element("div", {}), presses = element("div", { class: "rs-board-row" }), besides = element("div", { class: "rs-board-lines" });
+  const lines = element("div", { class: "rs-board-lines" }), rowOf = scrollable("Branches"), presses = element("div", { class: "rs-board-row" }), besides = element("div", { class: "rs-board-lines" });
   lines.append(rowOf, presses, besides);
   part.open = true;
   on(fork, "click", () => forkHere(view));
