@@ -244,6 +244,7 @@ def test_faults_are_asked_of_the_kernel(visit: Any) -> None:
     assert [] == visit.outside
 
 
+@pytest.mark.slow
 def test_the_boards_can_be_read_by_everybody(visit: Any) -> None:
     """Both themes, wide and narrow: contrast, clipping, names of controls, no traceback."""
     cells = ["from runstate_lab import StateStore", *LOOKED_AT]

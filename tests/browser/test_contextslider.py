@@ -105,6 +105,7 @@ def test_the_page_shows_what_the_plain_calls_give(visit: Any) -> None:
     assert ([], []) == (visit.errors, visit.outside)
 
 
+@pytest.mark.slow
 def test_the_slider_can_be_read_by_everybody_and_needs_no_kernel(visit: Any) -> None:
     """Both themes, wide and narrow, Chinese too; after a restart it goes on."""
     visit.open(visit.server.write("contexts.ipynb", CELLS))

@@ -113,6 +113,7 @@ def test_a_worker_is_killed_by_keys_and_without_a_kernel(visit: Any, lab: Locato
     assert [] == visit.outside
 
 
+@pytest.mark.slow
 def test_the_lab_can_be_read_by_everybody(visit: Any) -> None:
     """Both themes, narrow and wide: contrast, nothing clipped, nothing serious for axe."""
     visit.open(visit.server.write("labs.ipynb", CELLS))

@@ -122,6 +122,7 @@ def test_the_store_answers_each_press_of_a_key(visit: Any, desk: Locator) -> Non
     assert ([], []) == (visit.errors, visit.outside)
 
 
+@pytest.mark.slow
 def test_the_desk_can_be_read_by_everybody_and_outlives_its_kernel(visit: Any) -> None:
     """Both themes, narrow and wide; after a restart it scrubs on and says that nobody answers."""
     visit.open(visit.server.write("desks.ipynb", CELLS))

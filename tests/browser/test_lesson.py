@@ -134,6 +134,7 @@ def test_the_widgets_can_be_read_by_everybody_in_both_themes(visit: Any) -> None
     assert ([], []) == (visit.errors, visit.outside)
 
 
+@pytest.mark.slow
 def test_a_board_goes_on_when_the_kernel_is_gone(visit: Any) -> None:
     """After a restart the steps are still in the browser, and a form says that nobody answers."""
     visit.open(visit.server.write("restart.ipynb", [BOARDS[0], BOARDS[4], BOARDS[6]]))

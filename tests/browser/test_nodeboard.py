@@ -154,6 +154,7 @@ def test_the_scheduler_answers_each_press_of_a_key(visit: Any, board: Locator) -
     assert ([], []) == (visit.errors, visit.outside)
 
 
+@pytest.mark.slow
 def test_the_board_can_be_read_by_everybody_and_outlives_its_kernel(visit: Any) -> None:
     """Both themes, wide and narrow; after a restart it scrubs on and says that nobody answers."""
     visit.open(visit.server.write("boards_of_nodes.ipynb", CELLS))

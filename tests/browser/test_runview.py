@@ -210,6 +210,7 @@ def test_a_thousand_events_stay_smooth_and_small(visit: Any) -> None:
     assert [] == visit.errors
 
 
+@pytest.mark.slow
 def test_a_run_view_can_be_read_by_everybody_in_both_themes(visit: Any) -> None:
     """No serious axe finding, SVG text of contrast 4.5, nothing clipped, no wider than its place."""
     views = shown(visit, *STORIES, "RunView(long_run(), at=500, budget=600)")
