@@ -430,6 +430,18 @@ def test_a_learners_own_workers_are_told_by_what_they_do() -> None:
     assert "the first" in said[0]
 
 
+def test_a_search_that_was_stopped_gives_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was seen so far is told as that, and no law is called kept."""
+    monkeypatch.setattr("runstate_lab.live.board.PATIENCE", 5)
+    workers = {letter: dispatcher(f"t{letter}") for letter in "ABC"}
+    store = lambda: StateStore(run_7_at_revision_4())
+    board = Board(workers=workers, store=store, invariants=(no_lost_update,))
+
+    assert "stopped after 5 orders, there are more; so far: no law is broken." == board.explore()
+    assert "not broken so far" == board.explored["own"]["laws"][0][1]
+    assert [""] == sorted(set(board.outcomes()["share"]))
+
+
 def test_a_big_world_is_played_by_the_kernel() -> None:
     """Where the orders are too many to send, the browser gets the nodes of the order shown."""
     workers = {letter: dispatcher(f"t{letter}") for letter in "ABCD"}
@@ -471,6 +483,15 @@ def test_the_stored_picture_says_what_the_table_says() -> None:
         word for word in ("conflict", "from 4", "scan=clean", "submits") if f">{word}<" in words
     ]
     assert "refused, revision conflict" == board.table()["answer"][5]
+
+
+def test_the_trace_holds_the_answers_of_the_store_and_no_judgement() -> None:
+    """An update is lost, and no line of the table complains: the store did not."""
+    table = naive("ABABAB").table()
+
+    assert ["", "", "", "", "accepted at revision 5", "accepted at revision 5"] == list(table["answer"])
+    assert "submits scan=clean, made from 4" == table["what"][5]
+    assert "reads revision 4" == table["what"][0]
 
 
 def test_an_arrow_is_drawn_for_each_proposal() -> None:

@@ -34,6 +34,7 @@ PARTS = (
     "picture", "state", "trace", "tried", "stores", "laws", "diff", "faults", "explore",
     "branches", "token",
 )  # fmt: skip
+PATIENCE = 20_000
 FRONT = ("dom.js", "scrub.js", "exports.js", "boardwalk.js", "boardparts.js", "boardpanels.js", "board.js")
 
 
@@ -178,8 +179,14 @@ class Board(Shown):
         if setting.world:
             found = explore_world(setting.world, name)
         else:
-            asked = {"invariants": setting.invariants, "at_end": setting.at_end}
-            found = explore(setting.workers, store=setting.make, faults=setting.faults, **asked)
+            found = explore(
+                setting.workers,
+                store=setting.make,
+                invariants=setting.invariants,
+                at_end=setting.at_end,
+                faults=setting.faults,
+                most=PATIENCE,
+            )
         self.explored = {**self.explored, name: boardviews.explored_view(found, setting)}
         return self.explored[name]["said"]
 

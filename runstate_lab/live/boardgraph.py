@@ -17,7 +17,7 @@ from runstate_lab.live import boardmarks, boardviews
 from runstate_lab.live import boardwords as words
 from runstate_lab.live.boardlayout import FEW, FIRST, LEFT, MANY, Layout
 from runstate_lab.live.boardplays import Moment, Plays
-from runstate_lab.live.boardworlds import Cast
+from runstate_lab.live.boardworlds import Cast, short_name
 from runstate_lab.live.pool import Pool
 from runstate_lab.race import moves
 
@@ -62,7 +62,7 @@ class Ground:
         said = words.sentence(moment, cast)
         return {
             "said": said,
-            "row": boardrow(moment, cast),
+            "row": words.row(moment, cast),
             "short": [f"{step.worker} {one}" for one in words.answers(moment)] if step else [],
             "changes": list(map(str, boardviews.changed(moment))),
             "marks": boardmarks.marks(moment, self.layout),
@@ -131,7 +131,7 @@ class Ground:
         return {
             "settings": [{"id": name, "label": name} for name in self.plays],
             "workers": [
-                [worker, names.get(worker, "").removeprefix("the "), layout.hue(worker)]
+                [worker, short_name(names, worker), layout.hue(worker), self.cast.who(worker)]
                 for worker in self.workers
             ],
             "faults": [[mark, said] for mark, said in FAULTS.items()],
@@ -153,15 +153,3 @@ class Ground:
                 "branches": list(boardviews.BRANCH_HEADS),
             },
         }
-
-
-def boardrow(moment: Moment, cast: Cast) -> list[str]:
-    """A step as a row of the trace, its number left out."""
-    step = moment.step
-    if step is None:
-        return []
-    name = cast.names.get(step.worker, "").removeprefix("the ")
-    said = words.sentence(moment, cast).removeprefix(cast.who(step.worker)).strip().rstrip(".")
-    what, _, answer = said.partition(": ")
-    answer = answer.partition("; found")[0] if answer else ""
-    return [f"{step.worker} {name}".strip(), what, answer, str(getattr(moment.after, "revision", "?"))]

@@ -11,7 +11,7 @@ import traitlets
 
 from runstate_lab.live import boardmarks, boardviews
 from runstate_lab.live import boardwords as words
-from runstate_lab.live.boardgraph import Ground, boardrow
+from runstate_lab.live.boardgraph import Ground
 from runstate_lab.live.boardlayout import LEFT, window
 from runstate_lab.live.boardplays import Moment, Setting
 from runstate_lab.live.live import Live, locked_picture
@@ -46,7 +46,7 @@ class Shown(Live):
     def table(self) -> Any:
         """The steps up to the one shown, as a pandas table."""
         self._unsealed()
-        rows = [boardrow(moment, self.ground.cast) for moment in self._path()[1:]]
+        rows = [words.row(moment, self.ground.cast) for moment in self._path()[1:]]
         numbered = [[str(number), *row] for number, row in enumerate(rows, start=1)]
         return tabled("Trace", boardviews.TRACE_HEADS, numbered)
 

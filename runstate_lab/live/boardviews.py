@@ -157,7 +157,7 @@ def explored_view(found: Exploration, setting: Setting) -> Plain:
             for one in found.outcomes
         ],
         "laws": [
-            [name, count, found.shortest.get(name, ""), found.tokens.get(name, "")]
+            [name, _counted(found, count), found.shortest.get(name, ""), found.tokens.get(name, "")]
             for name, count in found.broken.items()
         ],
         "failures": [
@@ -174,7 +174,9 @@ def explored_words(found: Exploration) -> str:
         many = f" There are {len(found.failures)} faults in all." if len(found.failures) > 1 else ""
         return f"No count: {first.who} failed {place} ({first.kind}: {first.words}).{many}"
     if found.schedules is None:
-        return f"{found!r}."
+        named = [words.broken_words(law) for law, count in found.broken.items() if count]
+        so_far = ", ".join(named) or "no law is broken"
+        return f"{found.stopped or 'reduced'}, there are more; so far: {so_far}."
     broken = [
         f"{words.broken_words(law)} in {count}" for law, count in found.broken.items() if count
     ]
@@ -195,6 +197,12 @@ def outcome_rows(found: Plain) -> list[list[str]]:
         ]
         for one in found["outcomes"]
     ]
+
+
+def _counted(found: Exploration, count: int) -> str:
+    if found.schedules is not None:
+        return f"broken in {count}" if count else "never broken"
+    return "broken in some" if count else "not broken so far"
 
 
 def _results(path: Sequence[Moment]) -> list[str]:

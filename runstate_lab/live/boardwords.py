@@ -13,9 +13,10 @@ from typing import Any
 from runstate_lab.laws import RESULTS
 from runstate_lab.line import FAULTS, Touch
 from runstate_lab.live.boardplays import SKIPPED, Moment
-from runstate_lab.live.boardworlds import Cast
+from runstate_lab.live.boardworlds import Cast, short_name
 from runstate_lab.model import RunState, RunStatus, StateProposal
 from runstate_lab.show.told import told
+from runstate_lab.trace import Entry
 
 BROKEN = {
     "no_lost_update": "an update is lost",
@@ -190,37 +191,66 @@ def _verbs(touches: tuple[Touch, ...]) -> Iterator[str]:
             yield f"looks at {touch.verb}"
 
 
-def _did(moment: Moment) -> str:
+def row(moment: Moment, cast: Cast) -> list[str]:
+    """A step as a row of the trace: who, what, only the store's answer, the revision."""
     step = moment.step
-    parts, entries = [], list(moment.entries)
-    for touch in step.touches:
-        if touch.proposal is None:
-            words = [f"reads revision {touch.revision}"] if touch.verb == "load" else []
-            words = words or ([] if touch.verb in QUIET else [f"looks at the store's {touch.verb}"])
-        elif touch.verb == "send":
-            words = [f"submits {offer(touch.proposal)}, made from {touch.proposal.expected_revision}"]
-        else:
-            entry = entries.pop(0) if entries else None
-            words = [_submitted(touch, entry.refusal if entry else None, moment)]
-        parts += [one for one in words if one not in parts]
-    if step.said is not None:
-        parts.append(f"says “{spoken(step.said)}” to the world")
+    if step is None:
+        return []
+    name = short_name(cast.names, step.worker)
+    revision = str(getattr(moment.after, "revision", "?"))
+    if step.ended == SKIPPED:
+        what, answer = "takes no step here", off(moment, step.move)
+    elif moment.failure:
+        what, answer = "fails", moment.failure
+    elif step.ended == "crashed":
+        what, answer = "crashes", "starts again"
+    else:
+        acts = _acts(moment)
+        what = "; ".join(act for act, _ in acts) or ALONE
+        answer = "; ".join(said for _, said in acts if said) or _unheard(moment)[2:]
+        what = f"its mail arrives: {what}" if step.ended == "delivered" else what
+    return [f"{step.worker} {name}".strip(), what, answer, revision]
+
+
+def _did(moment: Moment) -> str:
+    """Everything a step did, with the answers, and with what nobody was told."""
+    parts = [f"{act}: {said}" if said else act for act, said in _acts(moment, whole=True)]
     after = remarks(moment)
     if after:
-        told_nobody = "" if any(touch.code for touch in step.touches) else ", and nobody was told"
-        parts.append("; ".join(after) + told_nobody)
+        refused = any(touch.code for touch in moment.step.touches)
+        parts.append("; ".join(after) + ("" if refused else ", and nobody was told"))
     return "; ".join(parts) or ALONE
 
 
-def _submitted(touch: Touch, refusal: Any, moment: Moment) -> str:
-    what = f"submits {offer(touch.proposal)}, made from {touch.proposal.expected_revision}"
+def _acts(moment: Moment, *, whole: bool = False) -> list[tuple[str, str]]:
+    """What a step did, act by act, each with the store's answer; `whole` says what was found."""
+    acts: list[tuple[str, str]] = []
+    entries = list(moment.entries)
+    for touch in moment.step.touches:
+        if touch.proposal is not None:
+            sent = f"submits {offer(touch.proposal)}, made from {touch.proposal.expected_revision}"
+            entry = entries.pop(0) if entries and touch.verb != "send" else None
+            answer = "" if touch.verb == "send" else _answered(moment, touch, entry, whole=whole)
+            acts.append((sent, answer))
+        elif touch.verb == "load":
+            acts.append((f"reads revision {touch.revision}", ""))
+        elif touch.verb not in QUIET:
+            acts.append((f"looks at the store's {touch.verb}", ""))
+    if moment.step.said is not None:
+        acts.append((f"says “{spoken(moment.step.said)}” to the world", ""))
+    return list(dict.fromkeys(acts))
+
+
+def _answered(moment: Moment, touch: Touch, entry: Entry | None, *, whole: bool) -> str:
     if not touch.code:
-        return f"{what}: accepted at revision {touch.revision}"
-    refusal = refusal or moment.refusals.get(moment.step.worker)
-    reason = refusal.reason if refusal is not None else code_words(touch.code)
+        return f"accepted at revision {touch.revision}"
+    refusal = (entry.refusal if entry else None) or moment.refusals.get(moment.step.worker)
+    said = f"refused, {refusal.reason if refusal is not None else code_words(touch.code)}"
+    if not whole:
+        return said
     found = f"; found {refusal.found}" if refusal is not None else ""
     same = "; nothing changed" if moment.before == moment.after else ""
-    return f"{what}: refused, {reason}{found}{same}"
+    return f"{said}{found}{same}"
 
 
 def _unheard(moment: Moment) -> str:

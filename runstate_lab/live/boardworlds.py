@@ -109,6 +109,15 @@ def own_cast(
     return Cast("", {**called, **(names or {})}, (setting,))
 
 
+def short_name(names: Mapping[str, str], worker: str) -> str:
+    """The name of a worker as it stands at its lane and on its button.
+
+    >>> short_name({"A": "the test tool"}, "A")
+    'test tool'
+    """
+    return names.get(worker, "").removeprefix("the ")
+
+
 def _setting(world: World, variant: str, mine: MakeStore | None = None) -> Setting:
     return Setting(
         variant if mine is None else MINE,

@@ -55,7 +55,7 @@ function explorePanel(view) {
   part.lastChild.append(element("div", { class: "rs-board-row" }, button, note), found);
   const show = () => {
     const shown = view.model.get("shown"), seen = view.model.get("explored")[shown];
-    button.textContent = `Run every order on ${shown}`;
+    button.textContent = view.model.get("graph").settings.length > 1 ? `Run every order on ${shown}` : "Run every order";
     switchControl(button, note, seen ? "every order was run" : "");
     // Built once: a button that was pressed keeps the focus.
     if (found.seen !== seen) found.replaceChildren(...(seen ? exploredParts(view, seen) : []));
@@ -74,10 +74,10 @@ function exploredParts(view, { said, orders, outcomes, laws, failures }) {
     return element("li", {}, element("span", { class: "rs-board-end" }, one.state.replace(/^State: /, "").replace(/\.$/, "")), bar, element("b", {}, count),
       element("span", { class: one.broken.length ? "rs-warn-words" : "rs-soft-words" }, one.broken.join(", ") || "no law broken"), load);
   });
-  const broken = laws.map(([name, count, schedule, token]) => {
+  const broken = laws.map(([name, counted, schedule, token]) => {
     const load = element("button", { type: "button", "data-shortest": name }, "Load the shortest");
     on(load, "click", () => showOrder(view, schedule));
-    const words = element("span", {}, `${name.replaceAll("_", " ")}: `, element("b", {}, count === true ? "broken in some orders" : count ? `broken in ${count}` : "never broken"));
+    const words = element("span", {}, `${name.replaceAll("_", " ")}: `, element("b", {}, counted));
     return element("li", {}, words, schedule ? element("code", { title: token }, schedule) : "", schedule ? load : "");
   });
   const wrong = failures.map(([who, kind, words, schedule]) => {

@@ -29,9 +29,9 @@ function whyNot(node, move) {
 
 function skipped(model, here, move, why) {
   const graph = model.get("graph"), letter = move[0].toUpperCase();
-  const name = graph.workers.find(([worker]) => worker === letter)?.[1] ?? "";
+  const [, name, , whole] = graph.workers.find(([worker]) => worker === letter) ?? [letter, "", "", letter];
   const who = name ? `${letter} ${name}` : letter;
-  const step = { said: `${name ? `${letter}, the ${name},` : letter} takes no step here: ${why}.`, row: [who, "takes no step here", why, here.state.revision],
+  const step = { said: `${whole} takes no step here: ${why}.`, row: [who, "takes no step here", why, here.state.revision],
     short: [], changes: [], marks: [...(here.step.rest ?? []), ...(graph.idle[letter] ?? [])], rest: here.step.rest };
   return { ...here, step };
 }
