@@ -518,15 +518,35 @@ def test_a_belief_that_is_old_is_dashed() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("order", "came"),
+    [
+        ("A", "submits nothing"),
+        ("AAA", "accepted"),
+        ("AABBBA", "breaks a law"),
+    ],
+)
+def test_what_is_expected_of_a_step_is_judged_by_the_step(order: str, came: str) -> None:
+    """Right or wrong is said with the step, counted once, and forgotten by the next press."""
+    board = naive(order[:-1], parts=("picture", "expect"))
+    board.expect("refused")
+    said = board.step(order[-1])
+
+    assert said.endswith(f"You expected: refused. It is: {came}.")
+    assert ([[order, "refused", came]], "") == (board.foretold, board.expected)
+    with pytest.raises(Askew, match="no such end of a step"):
+        board.expect("lunch")
+
+
 def test_a_sealed_board_gives_nothing_away() -> None:
     """No node, no token, no count; what was played comes back with the key."""
     board = naive("ABABAB")
     board.explore()
     board.fork()
     board.seal("predict first")
-    sent = json.dumps([board.graph, board.more, board.explored, board.kept, board.schedule])
+    sent = json.dumps([board.graph, board.more, board.explored, board.kept, board.foretold])
 
-    assert '[{}, {}, {}, [], ""]' == sent
+    assert "[{}, {}, {}, [], []]" == sent
     for ask in (board.token, board.moves, board.fork, board.compare, lambda: board.step("A")):
         with pytest.raises(Sealed):
             ask()

@@ -34,6 +34,7 @@ PARTS = (
     "picture", "state", "trace", "tried", "stores", "laws", "diff", "faults", "explore",
     "branches", "token",
 )  # fmt: skip
+EXTRA = ("expect",)
 PATIENCE = 20_000
 FRONT = ("dom.js", "scrub.js", "exports.js", "boardwalk.js", "boardparts.js", "boardpanels.js", "board.js")
 
@@ -72,8 +73,9 @@ class Board(Shown):
         compare: bool = False,
     ) -> None:
         for part in parts:
-            if part not in PARTS:
-                raise Askew(f"the part {part!r}", "no such part", f"choose among {', '.join(PARTS)}")
+            if part not in (*PARTS, *EXTRA):
+                hint = f"choose among {', '.join((*PARTS, *EXTRA))}"
+                raise Askew(f"the part {part!r}", "no such part", hint)
         if workers is None:
             cast = cast_of(world or "two_writers", tuple(variants), mine, names)
         else:
@@ -98,7 +100,30 @@ class Board(Shown):
         if why:
             hint = "moves() lists what is open; back() or reset() to choose another order"
             raise Askew(f"the move {move!r}", why, hint)
-        return self._visit((*self._moves()[: self.at], move))
+        order, hoped = (*self._moves()[: self.at], move), self.expected
+        with self.hold_sync():
+            self._visit(order)
+            if hoped:
+                came = words.happened(self._path()[-1])
+                self.foretold = [*self.foretold, [self.schedule, hoped, came]]
+                self.expected = ""
+        return self.text()
+
+    def expect(self, what: str) -> str:
+        """What is foretold about the next step; it is judged when the step is made.
+
+        >>> board = Board(variants=("compare-and-swap",), schedule="AABBB")
+        >>> board.expect("accepted")
+        'You expect of the next step: accepted.'
+        >>> board.step("A").partition("changed. ")[2]
+        'You expected: accepted. It is: refused.'
+        """
+        self._unsealed()
+        if what not in words.EXPECTED:
+            hint = f"choose one of {', '.join(words.EXPECTED)}"
+            raise Askew(f"to expect {what!r}", "no such end of a step", hint)
+        self.expected = what
+        return f"You expect of the next step: {what}."
 
     def play(self, order: str) -> str:
         """What the last step of an order or of a token says; whole orders count as tried.

@@ -62,6 +62,7 @@ class Ground:
         said = words.sentence(moment, cast)
         return {
             "said": said,
+            "happened": words.happened(moment),
             "row": words.row(moment, cast),
             "short": [f"{step.worker} {one}" for one in words.answers(moment)] if step else [],
             "changes": list(map(str, boardviews.changed(moment))),
@@ -134,6 +135,7 @@ class Ground:
                 [worker, short_name(names, worker), layout.hue(worker), self.cast.who(worker)]
                 for worker in self.workers
             ],
+            "expected": [{"id": one, "label": one} for one in words.EXPECTED],
             "faults": [[mark, said] for mark, said in FAULTS.items()],
             "orders": {name: self.orders(name) for name in self.plays},
             "layout": {

@@ -27,7 +27,7 @@ class Shown(Live):
     ground: Ground
     title: str
 
-    played = ("schedule", "at", "shown", "tried", "kept", "line", "more", "explored")
+    played = ("schedule", "at", "shown", "tried", "kept", "line", "more", "explored", "foretold")
     schedule = traitlets.Unicode("").tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     shown = traitlets.Unicode("").tag(sync=True)
@@ -37,11 +37,13 @@ class Shown(Live):
     line = traitlets.Int(0).tag(sync=True)
     more = traitlets.Dict().tag(sync=True)
     explored = traitlets.Dict().tag(sync=True)
+    expected = traitlets.Unicode("").tag(sync=True)
+    foretold = traitlets.List().tag(sync=True)
 
     def text(self) -> str:
         """What the step shown says, in one sentence."""
         self._unsealed()
-        return words.sentence(self._path()[-1], self.ground.cast)
+        return words.sentence(self._path()[-1], self.ground.cast) + self._judged()
 
     def table(self) -> Any:
         """The steps up to the one shown, as a pandas table."""
@@ -104,6 +106,15 @@ class Shown(Live):
         """Take everything away that tells how an order goes, until `unseal` is called."""
         super().seal(sentence)
         self.more, self.explored, self.kept, self.line = {}, {}, [], 0
+        self.expected, self.foretold = "", []
+
+    def _judged(self) -> str:
+        """What was foretold about the step shown, and whether it came so."""
+        order = "".join(self._moves()[: self.at])
+        for schedule, hoped, came in reversed(self.foretold):
+            if schedule == order:
+                return f" You expected: {hoped}. " + ("So it is." if hoped == came else f"It is: {came}.")
+        return ""
 
     def _moves(self) -> tuple[str, ...]:
         return moves(self.schedule)

@@ -43,6 +43,8 @@ CODES = {
 """The answers that a picture says in its own words."""
 
 ALONE = "works on its own"
+ACCEPTED, NOT_TAKEN, BREAKS, QUIET_STEP = "accepted", "refused", "breaks a law", "submits nothing"
+EXPECTED = (ACCEPTED, NOT_TAKEN, BREAKS, QUIET_STEP)
 GOOD, LOST, REFUSED, OPEN, FAULTY = "good", "lost", "refused", "open", "failed"
 
 
@@ -141,10 +143,20 @@ def answers(moment: Moment) -> list[str]:
     """The store's answer to each proposal of the step, in a word or two."""
     touches = moment.step.touches if moment.step else ()
     return [
-        code_words(touch.code) if touch.code else "accepted"
+        code_words(touch.code) if touch.code else ACCEPTED
         for touch in touches
         if touch.proposal is not None and touch.verb != "send"
     ]
+
+
+def happened(moment: Moment) -> str:
+    """How a step went, in one of the words in which it can be foretold."""
+    if moment.fresh or moment.failure:
+        return BREAKS
+    said = answers(moment)
+    if any(word != ACCEPTED for word in said):
+        return NOT_TAKEN
+    return ACCEPTED if said else QUIET_STEP
 
 
 def off(moment: Moment, move: str) -> str:

@@ -173,6 +173,20 @@ def test_two_writers_are_played_by_keys(visit: Any) -> None:
     assert ([], []) == (visit.errors, visit.outside)
 
 
+def test_a_step_is_foretold(visit: Any) -> None:
+    """Marked before the press, judged with the step, counted."""
+    board = shown(visit, "from runstate_lab.live import Board\n"
+                  "Board(variants=('compare-and-swap',), schedule='AABBB', parts=('picture', 'expect'))")
+    board.get_by_label("refused", exact=True).check()
+    visit.page.keyboard.press("a")
+    expect(said(board)).to_contain_text("nothing changed. You expected: refused. So it is.")
+    expect(board.locator(".rs-board-expect")).to_contain_text("1 of 1 came as you said")
+    expect(board.get_by_label("refused", exact=True)).not_to_be_checked()
+    board.locator('[data-do="back"]').click()
+    expect(said(board)).not_to_contain_text("You expected")
+    assert ([], []) == (visit.errors, visit.outside)
+
+
 def test_a_learners_own_store_is_explored_and_its_counterexample_replayed(visit: Any) -> None:
     """Typed into a cell, explored over all orders; the shortest bad one steps again, as a token too."""
     board = shown(visit, MINE, OWN)

@@ -1,6 +1,6 @@
 // Be the scheduler: you say who goes next. What is known is shown at once, what is not is asked of the kernel.
 const PATIENCE = 5000, SILENT = "The kernel does not answer. Run this cell again.";
-const WATCHED = ["schedule", "at", "shown", "tried", "prediction", "comparing", "kept", "line", "more", "explored"];
+const WATCHED = ["schedule", "at", "shown", "tried", "prediction", "comparing", "kept", "line", "more", "explored", "expected", "foretold"];
 
 function render({ model, el }) {
   const root = openRoot(el, "Be the scheduler");
@@ -31,6 +31,7 @@ function boardStage(view, stage) {
   view.reset = element("button", { type: "button", "data-do": "reset" }, "Start again");
   view.resetNote = element("span", { class: "rs-why", id: freshId("why") });
   on(view.reset, "click", () => { if (!isOff(view.reset)) visitOrder(view, "", 0); });
+  view.expect = when("expect", () => expectBar(view));
   view.faults = when("faults", () => faultBar(view));
   view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => movesOf(model.get("schedule")).length, go: (at) => put(view, { at }) });
   [view.now, view.diff, view.laws] = ["rs-state", "rs-board-diff", "rs-board-lawful"].map((name) => element("div", { class: name }));
@@ -46,7 +47,7 @@ function boardStage(view, stage) {
   const many = graph.settings.length > 1 && has("stores");
   const presses = element("div", { class: "rs-presses", role: "group", "aria-label": "One press, one step" }, ...view.presses.map(({ part }) => part), element("div", { class: "rs-actor" }, view.reset, view.resetNote));
   const left = element("div", { class: "rs-board-left" }, has("state") ? view.now : null, has("laws") ? view.laws : null, has("diff") ? view.diff : null);
-  return [faultPlace(model), view.prediction, many ? element("div", { class: "rs-bar" }, view.stores) : null, has("picture") ? view.picture : null, view.live, presses,
+  return [faultPlace(model), view.prediction, many ? element("div", { class: "rs-bar" }, view.stores) : null, has("picture") ? view.picture : null, view.live, view.expect?.part, presses,
     view.faults?.part, view.scrub.bar, left.children.length || has("trace") ? element("div", { class: has("trace") ? "rs-columns" : "rs-columns rs-board-wide" }, left, has("trace") ? view.trace : null) : null,
     ...(has("tried") ? [view.field, view.count, view.chips] : []), view.token?.part, many ? view.compared : null, view.explore?.part, view.branches?.part,
     keyLine(view), exportBar(stage, "board", { picture: () => view.picture.querySelector("svg"), table: () => view.trace.querySelector("table") })];
@@ -96,7 +97,7 @@ function showOrder(view, schedule) {
 
 function pressMove(view, move) {
   const { model } = view, before = movesOf(model.get("schedule")).slice(0, model.get("at")), schedule = [...before, move].join("");
-  if (!walk(model, model.get("shown"), schedule).missing) return visitOrder(view, schedule, before.length + 1);
+  if (!walk(model, model.get("shown"), schedule).missing) return visitOrder(view, schedule, before.length + 1, judged(model, schedule));
   view.mark = "";
   askKernel(view, "step", move);
 }
@@ -137,7 +138,7 @@ function paintBoard(view) {
   paintPrediction(model, view, here);
   tick(view.stores, model.get("shown"));
   view.picture.replaceChildren(boardPicture(model, path, all.length, path.length - 1));
-  if (!missing && !root.dataset.asking) view.live.textContent = here.step.said;
+  if (!missing && !root.dataset.asking) view.live.textContent = here.step.said + judgedWords(model, order);
   const offered = Object.fromEntries(here.moves.map((one) => [one[0], one]));
   view.presses.forEach(({ show }) => show(offered));
   view.faults?.show(offered);
@@ -149,5 +150,5 @@ function paintBoard(view) {
   view.field.show();
   paintTried(view);
   paintCompared(view, order);
-  for (const part of [view.explore, view.branches, view.token]) part?.show(here);
+  for (const part of [view.expect, view.explore, view.branches, view.token]) part?.show(here);
 }

@@ -24,6 +24,30 @@ function faultBar(view) {
   return { part, show };
 }
 
+// What is expected of the next step is judged by the step itself, when it is made.
+function expectBar(view) {
+  const { model } = view, kinds = radios("I expect of the next step", model.get("graph").expected, "", (id) => put(view, { expected: id }));
+  const score = element("span", { class: "rs-why" }), part = element("div", { class: "rs-board-expect" }, kinds, score);
+  const show = () => {
+    const told = model.get("foretold"), right = told.filter(([, hoped, came]) => hoped === came).length;
+    tick(kinds, model.get("expected"));
+    score.textContent = told.length ? `${right} of ${told.length} came as you said` : "";
+  };
+  return { part, show };
+}
+
+function judged(model, schedule) {
+  const expected = model.get("expected");
+  if (!expected) return {};
+  const { step } = walk(model, model.get("shown"), schedule).path.at(-1);
+  return { expected: "", foretold: [...model.get("foretold"), [schedule, expected, step.happened]] };
+}
+
+function judgedWords(model, order) {
+  const [, hoped, came] = model.get("foretold").findLast(([schedule]) => schedule === order) ?? [];
+  return hoped ? ` You expected: ${hoped}. ${hoped === came ? "So it is." : `It is: ${came}.`}` : "";
+}
+
 function folded(title, name) {
   return element("details", { class: "rs-compare", "data-part": name }, element("summary", {}, title), element("div", { class: "rs-board-panel" }));
 }
