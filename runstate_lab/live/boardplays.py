@@ -116,7 +116,10 @@ class Play:
             raise step
         if step is None:
             failed = Step(0, move, move[0].upper(), (), None, FAILED)
-            self.now = replace(here, step=failed, failure=failure, enabled=(), token="")
+            held = {name: seen for name, seen in here.believes.items() if name != failed.worker}
+            self.now = replace(
+                here, step=failed, failure=failure, enabled=(), believes=held, token=here.key
+            )
         else:
             self.now = self._looked(replace(here, step=step))
         return self.now

@@ -80,7 +80,7 @@ function explorePanel(view) {
   const show = () => {
     const shown = view.model.get("shown"), seen = view.model.get("explored")[shown];
     button.textContent = view.model.get("graph").settings.length > 1 ? `Run every order on ${shown}` : "Run every order";
-    switchControl(button, note, seen ? "every order was run" : "");
+    switchControl(button, note, seen ? (seen.orders ? "every order was run" : "this was run; what it met is below") : "");
     // Built once: a button that was pressed keeps the focus.
     if (found.seen !== seen) found.replaceChildren(...(seen ? exploredParts(view, seen) : []));
     found.seen = seen;
@@ -107,7 +107,7 @@ function exploredParts(view, { said, orders, outcomes, laws, failures }) {
   const wrong = failures.map(([who, kind, words, schedule]) => {
     const load = element("button", { type: "button" }, "Load it");
     on(load, "click", () => showOrder(view, schedule));
-    return element("li", {}, element("b", {}, `${who}: ${kind}`), ` ${words}`, schedule ? load : "");
+    return element("li", {}, element("b", {}, `${who}: ${kind}`), ` ${words} `, schedule ? load : "");
   });
   const list = (name, items) => (items.length ? element("ul", { class: name }, ...items) : "");
   return [element("p", { class: "rs-board-said" }, said), list("rs-board-wrong", wrong), list("rs-board-ends", groups), list("rs-board-laws", broken)];
