@@ -12,6 +12,7 @@ from typing import Any
 
 import oracle
 from ready import legal_node, legal_status, ready
+
 from runstate_lab.errors import Refusal
 from runstate_lab.model import (
     Answer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import oracle
+
 from runstate_lab.errors import Refusal
 from runstate_lab.model import (
     Answer,

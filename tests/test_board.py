@@ -12,9 +12,9 @@ import pytest
 
 from runstate_lab.errors import RevisionConflict
 from runstate_lab.laws import no_lost_update
-from runstate_lab.live.board import PARTS, Board
-from runstate_lab.live.boardplays import Moment
-from runstate_lab.live.boardwords import off
+from runstate_lab.live.boards.board import PARTS, Board
+from runstate_lab.live.boards.plays import Moment
+from runstate_lab.live.boards.words import off
 from runstate_lab.live.faults import Askew
 from runstate_lab.live.live import Sealed
 from runstate_lab.model import ExecutionContext, RunState, RunStatus, StateProposal
@@ -433,7 +433,7 @@ def test_a_learners_own_workers_are_told_by_what_they_do() -> None:
 
 def test_a_search_that_was_stopped_gives_no_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was seen so far is told as that, and no law is called kept."""
-    monkeypatch.setattr("runstate_lab.live.board.PATIENCE", 5)
+    monkeypatch.setattr("runstate_lab.live.boards.board.PATIENCE", 5)
     workers = {letter: dispatcher(f"t{letter}") for letter in "ABC"}
     store = lambda: StateStore(run_7_at_revision_4())
     board = Board(workers=workers, store=store, invariants=(no_lost_update,))

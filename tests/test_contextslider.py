@@ -11,8 +11,8 @@ import pytest
 
 from runstate_lab.context import Context, ContextBuilder
 from runstate_lab.live import ContextSlider
-from runstate_lab.live.contextrun import PRIVATE_KEYS, busy_run
-from runstate_lab.live.contextviews import enough, stops
+from runstate_lab.live.contexts.run import PRIVATE_KEYS, busy_run
+from runstate_lab.live.contexts.views import enough, stops
 from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.model import Fact, RunState, RunStatus
 from runstate_lab.store import StateStore

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from accounts import complaints, repeated
 from killing import (
     LEASE,
@@ -19,6 +18,7 @@ from killing import (
     World,
     ship,
 )
+
 from runstate_lab.batching import BatchingLoop
 from runstate_lab.checkpoint import CheckpointStore
 from runstate_lab.driver import Driver

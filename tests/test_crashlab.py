@@ -11,9 +11,9 @@ from collections.abc import Callable
 import pytest
 
 from runstate_lab import live
-from runstate_lab.live.crashes import COMMIT, EFFECT, LOOPS, SAVE, moments, outcome
-from runstate_lab.live.crashgraph import crash_graph, same_place
-from runstate_lab.live.crashlab import CrashLab
+from runstate_lab.live.crashes.graph import crash_graph, same_place
+from runstate_lab.live.crashes.lab import CrashLab
+from runstate_lab.live.crashes.loops import COMMIT, EFFECT, LOOPS, SAVE, moments, outcome
 from runstate_lab.live.faults import Askew, Sealed
 
 VIEW = "application/vnd.jupyter.widget-view+json"

@@ -21,8 +21,8 @@ from runstate_lab.brokenledgers import (
     StickyGrantStore,
     TimelessDeskStore,
 )
-from runstate_lab.live.desk import ApprovalDesk
-from runstate_lab.live.deskgraph import CONTROLS, GROUPS
+from runstate_lab.live.desks.desk import ApprovalDesk
+from runstate_lab.live.desks.graph import CONTROLS, GROUPS
 from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.model import RunState
 from runstate_lab.store import StateStore

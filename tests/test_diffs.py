@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from stories import approved_run, graph_run
 
-from runstate_lab.live.diffs import Change, diff, names, patch
 from runstate_lab.live.faults import Askew
-from runstate_lab.live.replays import frames_of
+from runstate_lab.live.runs.diffs import Change, diff, names, patch
+from runstate_lab.live.runs.replays import frames_of
 from runstate_lab.model import (
     CallStatus,
     Fact,

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from runstate_lab.live.board import Board
+from runstate_lab.live.boards.board import Board
+from runstate_lab.live.charts.statechart import StateChart
 from runstate_lab.live.exports import standalone
 from runstate_lab.live.form import Form, Item, Reply
 from runstate_lab.live.live import Askew, Live, Sealed
 from runstate_lab.live.realrace import RealRace
-from runstate_lab.live.statechart import StateChart
 
 SVG = "{http://www.w3.org/2000/svg}"
 MAKERS: dict[str, Callable[[], Live]] = {

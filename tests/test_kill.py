@@ -9,12 +9,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
 import killing
-import runstate_lab
+import pytest
 from accounts import complaints
 from killing import EffectsFile, Fuse, FusedFile, World, ship
+
+import runstate_lab
 from runstate_lab.checkpoint import recover
 from runstate_lab.errors import StoreUnreadable
 from runstate_lab.model import RunState

@@ -19,7 +19,7 @@ from runstate_lab.brokenloops import (
 from runstate_lab.graph import ExecutableGraph, Node
 from runstate_lab.live import NodeBoard
 from runstate_lab.live.faults import Askew, Sealed
-from runstate_lab.live.nodelayout import COMPACT, layout
+from runstate_lab.live.nodes.layout import COMPACT, layout
 from runstate_lab.model import Claim, NodeStatus
 from runstate_lab.scheduler import Scheduler
 
@@ -306,7 +306,7 @@ def test_the_text_twin_holds_what_the_picture_shows() -> None:
 
 def test_every_status_has_a_word_and_a_shape_of_its_own() -> None:
     """No two statuses are drawn with the same marks, whatever the colour."""
-    from runstate_lab.live.nodemarks import _sign
+    from runstate_lab.live.nodes.marks import _sign
 
     shapes = {}
     for status in NodeStatus:

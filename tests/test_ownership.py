@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import oracle
 from ready import legal_status, ready
+
 from runstate_lab.model import RunState
 from runstate_lab.ownership import OWNERSHIP, field_owners, kinds_of
 from runstate_lab.rules import RULES

@@ -11,8 +11,8 @@ import pytest
 from runstate_lab.course import after, locked, predict, predictions, questiontable, reveal
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.progress import Progress, progress_of
+from runstate_lab.live.boards.board import Board
 from runstate_lab.live.live import Sealed
-from runstate_lab.live.board import Board
 
 QUESTIONS = Path(__file__).parent / "questions"
 

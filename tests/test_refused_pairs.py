@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 import oracle
+import pytest
 from ready import legal_status, ready
+
 from runstate_lab.errors import Refusal
 from runstate_lab.model import RunState, StateEvent, StateProposal
 from runstate_lab.store import StateStore

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-
 from cases import CASES, complaints, mutants
+
 from runstate_lab.rules import RULES, Rules
 
 MUTANTS = mutants()

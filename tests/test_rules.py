@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-import pytest
-
 import oracle
+import pytest
 from ready import APPROVAL, CALLBACK, code_of, legal_node, legal_status, ready
+
 from runstate_lab.errors import Malformed
 from runstate_lab.model import (
     Answer,

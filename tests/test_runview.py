@@ -17,8 +17,8 @@ from runstate_lab.broken import NaiveStore
 from runstate_lab.errors import Refusal
 from runstate_lab.live import RunView
 from runstate_lab.live.faults import Askew, Sealed
-from runstate_lab.live.lens import places, provenance
-from runstate_lab.live.replays import Frame, frames_of
+from runstate_lab.live.runs.lens import places, provenance
+from runstate_lab.live.runs.replays import Frame, frames_of
 from runstate_lab.model import Fact, RunState, StateProposal, ToolCall
 from runstate_lab.runtime import Runtime
 from runstate_lab.sqlite import SqliteStateStore
@@ -95,7 +95,7 @@ def test_back_and_forward_give_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -
     """Scrubbing shows again what was shown, and asks no store and no reducer."""
     view = RunView(approved_run(), at=5)
     before = shown(view)
-    monkeypatch.setattr("runstate_lab.live.replays.reduce", None)
+    monkeypatch.setattr("runstate_lab.live.runs.replays.reduce", None)
     monkeypatch.setattr("runstate_lab.store.StateStore.load", None)
     monkeypatch.setattr("runstate_lab.context.ContextBuilder.build", None)
     view.back()

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
+from runstate_lab.live.charts.statechart import StateChart
 from runstate_lab.live.live import Askew, Sealed
-from runstate_lab.live.statechart import StateChart
 from runstate_lab.model import RunStatus
 from runstate_lab.rules import RULES, arrows
 

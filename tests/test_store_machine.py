@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import oracle
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -14,7 +15,6 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-import oracle
 from runstate_lab.errors import Refusal
 from runstate_lab.model import Answer, Approval, Callback, RunState, StateProposal, ToolCall
 from runstate_lab.store import StateStore

@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 
 from runstate_lab import live
-from runstate_lab.live.board import Board
+from runstate_lab.live.boards.board import Board
+from runstate_lab.live.charts.moves import attempt, chart_graph, kinds
+from runstate_lab.live.charts.statechart import StateChart
 from runstate_lab.live.live import Askew, Live, Sealed, script
-from runstate_lab.live.moves import attempt, chart_graph, kinds
-from runstate_lab.live.statechart import StateChart
 from runstate_lab.model import RunState, RunStatus
 from runstate_lab.rules import RULES, SOURCE_TEXT, arrows
 

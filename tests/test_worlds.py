@@ -6,8 +6,8 @@ from collections.abc import Generator
 from functools import cache
 
 import pytest
-
 from bruteforce import Walked, walked
+
 from runstate_lab.errors import Malformed, OutcomeUnknown, RevisionConflict, TokenRefused
 from runstate_lab.exploration import Exploration
 from runstate_lab.laws import no_effect_twice, no_lost_update

@@ -23,24 +23,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runstate_lab.live.board import Board
-    from runstate_lab.live.crashlab import CrashLab
-    from runstate_lab.live.contextslider import ContextSlider
-    from runstate_lab.live.desk import ApprovalDesk
-    from runstate_lab.live.nodeboard import NodeBoard
+    from runstate_lab.live.boards.board import Board
+    from runstate_lab.live.charts.statechart import StateChart
+    from runstate_lab.live.contexts.slider import ContextSlider
+    from runstate_lab.live.crashes.lab import CrashLab
+    from runstate_lab.live.desks.desk import ApprovalDesk
+    from runstate_lab.live.nodes.board import NodeBoard
     from runstate_lab.live.realrace import RealRace
-    from runstate_lab.live.runview import RunView
-    from runstate_lab.live.statechart import StateChart
+    from runstate_lab.live.runs.view import RunView
 
 LATER = {
-    "board": "Board",
-    "crashlab": "CrashLab",
-    "contextslider": "ContextSlider",
-    "desk": "ApprovalDesk",
-    "nodeboard": "NodeBoard",
+    "boards.board": "Board",
+    "crashes.lab": "CrashLab",
+    "contexts.slider": "ContextSlider",
+    "desks.desk": "ApprovalDesk",
+    "nodes.board": "NodeBoard",
     "realrace": "RealRace",
-    "runview": "RunView",
-    "statechart": "StateChart",
+    "runs.view": "RunView",
+    "charts.statechart": "StateChart",
 }
 _HOME = {name: module for module, names in LATER.items() for name in names.split()}
 

@@ -16,7 +16,7 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
 from playwright.sync_api import Locator, expect  # noqa: E402
 
-from runstate_lab.live.board import Board  # noqa: E402
+from runstate_lab.live.boards.board import Board  # noqa: E402
 
 LOOK = (Path(__file__).parent / "look.js").read_text("utf-8")
 SLOW = 60_000

@@ -1,0 +1,1 @@
+"""Machinery. The board: be the scheduler of real code."""

@@ -1,0 +1,1 @@
+"""Machinery. The status chart: propose events, see what the rules answer."""

@@ -1,0 +1,1 @@
+"""Machinery. The context slider: what a model gets to see."""

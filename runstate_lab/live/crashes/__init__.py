@@ -1,0 +1,1 @@
+"""Machinery. The crash lab: kill a run at any moment, recover."""

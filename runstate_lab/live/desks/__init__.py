@@ -1,0 +1,1 @@
+"""Machinery. The approval desk: rosa is asked."""

@@ -1,0 +1,1 @@
+"""Machinery. The node board: workers take the nodes of a graph."""

@@ -1,0 +1,1 @@
+"""Machinery. The run view: open a run, scrub, compare, ask who wrote it."""
