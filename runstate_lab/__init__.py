@@ -61,6 +61,7 @@ from runstate_lab.errors import (
     Malformed,
     NeedsUnmet,
     NodeUnknown,
+    OrderRefused,
     OutcomeUnknown,
     ReasonMissing,
     Refusal,

@@ -37,6 +37,7 @@ every honest store, kept in the trace.
     ├── ToolRefused                  tool_refused         PermissionError
     ├── StoreUnreadable              store_unreadable     RuntimeError
     ├── TokenRefused                 token_refused        ValueError
+    ├── OrderRefused                 order_refused        ValueError
     └── RequestUnknown               request_unknown      ValueError
 
 What is not here: who raises which, and in what order (see `rules.check`).
@@ -400,6 +401,15 @@ class TokenRefused(Refusal, ValueError):
     builtin = ValueError
     reason = "the token cannot be played"
     hint = "copy it whole, and play it with the workers and the store that it was made with"
+
+
+class OrderRefused(Refusal, ValueError):
+    """An order, a worker or a law is not one that can be run or asked."""
+
+    code = "order_refused"
+    builtin = ValueError
+    reason = "this cannot be played or explored"
+    hint = "name workers A, B, C; write them with `yield`; give laws as functions; make open moves"
 
 
 class ToolFailure(Exception):

@@ -45,6 +45,7 @@ CODES = {
     "ToolRefused": ("tool_refused", PermissionError),
     "StoreUnreadable": ("store_unreadable", RuntimeError),
     "TokenRefused": ("token_refused", ValueError),
+    "OrderRefused": ("order_refused", ValueError),
 }
 KINDS = [getattr(errors, name) for name in CODES]
 
