@@ -131,7 +131,7 @@ def reveal(id: str) -> str:
 def locked(id: str, make: Callable[[], Live]) -> Any:
     """The widget that `make` gives, locked until the prediction was made.
 
-    >>> from runstate_lab.live.board import Board
+    >>> from runstate_lab.live.boards.board import Board
     >>> board = locked("99.3", Board)
     >>> board.step("A")
     Traceback (most recent call last):
