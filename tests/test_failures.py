@@ -101,7 +101,7 @@ def test_an_endless_loop_without_a_yield() -> None:
         while True:
             pass
 
-    assert [("endless", "worker A", "AA", "more than 100000 lines in one step")] == told(spinning)
+    assert [("endless", "worker A", "AA", "more than 500000 instructions in one step")] == told(spinning)
 
 
 def test_a_blind_retry_that_is_endless_in_some_orders_only() -> None:
@@ -119,7 +119,7 @@ def test_a_blind_retry_that_is_endless_in_some_orders_only() -> None:
     [(kind, who, schedule, words)] = told(retrying)
 
     assert ("endless", "worker A", "ABBA") == (kind, who, schedule)
-    assert "more than 100000 lines in one step" == words
+    assert "more than 500000 instructions in one step" == words
 
 
 def test_an_endless_row_of_yields() -> None:
@@ -333,7 +333,7 @@ def test_an_endless_law() -> None:
     )
 
     assert ("law", "law_that_spins", "") == (kind, who, schedule)
-    assert "more than 100000 lines in one step" in words
+    assert "more than 500000 instructions in one step" in words
 
 
 def test_a_law_for_the_end_that_gives_no_answer() -> None:
