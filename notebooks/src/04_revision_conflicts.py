@@ -114,8 +114,9 @@ def every_order(store, *laws):
 after("04.count", lambda: every_order(NaiveStore, no_lost_update))
 
 # %% [markdown]
-# For each law that is broken the explorer keeps one order, the one with the fewest changes of
-# hands. Six letters: small enough for a bug report, and whoever gets them sees what you saw.
+# For each law that is broken the explorer keeps the shortest order, with the fewest changes of
+# hands. Six letters, and ten digits that say which workers and which store they belong to: small
+# enough for a bug report, and whoever gets them sees what you saw.
 
 # %%
 after("04.count", lambda: every_order(NaiveStore, no_lost_update).tokens)
