@@ -20,6 +20,7 @@ from itertools import permutations
 from typing import Any, NamedTuple
 
 from runstate_lab.errors import words_of
+from runstate_lab.snapshots import canonical
 from runstate_lab.tables import Fault, Place, Table, take
 from runstate_lab.watch import Endless, bounded
 
@@ -76,7 +77,8 @@ class Space:
 
     def __init__(self, tables: Sequence[Table], shared: object, *, reduced: bool = False) -> None:
         self.tables = list(tables)
-        self.kinds = [self.tables.index(table) for table in tables]
+        alike = [(table, canonical(table.own)) for table in tables]
+        self.kinds = [alike.index(each) for each in alike]
         self.reduced = reduced
         self.shifts = [WIDTH * number for number in range(1, len(tables) + 1)]
         self.top = WIDTH * (len(tables) + 1)
@@ -185,7 +187,8 @@ class Space:
         return [(group, sum(MASK << shift for shift in group)) for group in alike if len(group) > 1]
 
     def _number(self, value: object, kind: str = "value") -> int:
-        key = kind, value
+        # 1 and True compare equal, and are two values.
+        key = kind, value, canonical(value)
         if key not in self._numbers:
             if len(self._kept) > MASK:
                 raise TooMany

@@ -56,7 +56,7 @@ class Routes:
     def along(self, path: Sequence[int], node: int | None = None) -> tuple[str, int]:
         """The schedule from place to place, from the start or from a real place, and its end."""
         schedule = ""
-        node = self._space.start if node is None else node
+        node = self._flagged(self._space.start, path[0]) if node is None else node
         for wanted in path[1:]:
             position, length, node = next(
                 move for move in self._space.moves(node) if self._number(move[2]) == wanted

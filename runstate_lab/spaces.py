@@ -17,6 +17,7 @@ from runstate_lab.exploration import Exploration, Failure, Outcome
 from runstate_lab.places import Apart, Reached, Space, asked as ask
 from runstate_lab.routes import Routes
 from runstate_lab.search import Question
+from runstate_lab.snapshots import canonical
 from runstate_lab.tables import Table, unplain
 
 PLACES = 1_000_000
@@ -261,7 +262,7 @@ def _start(asked: Question) -> tuple[object, Failure | None]:
         unfit = unplain(shared)
         words = f"gave {shared!r}: {unfit}" if unfit else ""
         kind = "raised"
-        if not unfit and shared != again:
+        if not unfit and (shared != again or canonical(shared) != canonical(again)):
             kind, words = "not the same twice", f"it gave {shared!r}, then {again!r}"
     except (Exception, SystemExit) as fault:  # noqa: BLE001 - a learner's code may raise anything
         shared, kind, words = None, "raised", words_of(fault)

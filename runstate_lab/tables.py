@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from runstate_lab.errors import Malformed, words_of
 from runstate_lab.race import moves
+from runstate_lab.snapshots import canonical
 from runstate_lab.watch import Endless, bounded
 
 END = "end"
@@ -132,7 +133,7 @@ def take(table: Table, row: int, shared: object, own: object) -> tuple[Any, Any,
             raise Fault("raised", act.name, f"gave {taken!r}, where a tuple of {asked} was asked")
         if act.local:
             taken, again = (shared, *taken[1:]), (shared, *again[1:])
-        if taken != again:
+        if taken != again or canonical(taken[:2]) != canonical(again[:2]):
             words = f"gave {taken!r}, then {again!r}, for the same values"
             raise Fault("not the same twice", act.name, words)
         unfit = unplain(taken[:2])

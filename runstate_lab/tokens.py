@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from runstate_lab.errors import TokenRefused
+from runstate_lab.snapshots import canonical
 
-ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 SHAPE = re.compile(r"(?:(\w+)/([^/]+)/)?([A-Za-z!_~+?]*)-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{2})")
 
 
@@ -70,12 +70,12 @@ class Token:
 
 
 def digits(*parts: object, length: int = 4) -> str:
-    """So many hexadecimal digits that stand for the parts, on every machine.
+    """So many hexadecimal digits that stand for the parts, in every process.
 
     >>> digits("run-7") == digits("run-7"), digits("run-7") == digits("run-8")
     (True, False)
     """
-    text = "\\n".join(ADDRESS.sub("", repr(part)) for part in parts)
+    text = "\\n".join(map(canonical, parts))
     return sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:length]
 
 
