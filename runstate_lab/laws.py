@@ -2,15 +2,16 @@
 
 A law is a plain function with a name; it looks at a race and says yes or no.
 An invariant holds after every move; a law that is asked `at_end` holds when
-nobody has a move left. A store that is wrong on purpose can forget in its
-state what its trace still holds, so most laws compare the two.
+nobody has a move left. What a store acknowledged is taken from the workers'
+lines (`Race.accepted`), never from its own trace: a store that answers without
+keeping would keep no trace of that either.
 
 What is not here: who breaks them (see `worlds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import NamedTuple
 
 from runstate_lab.model import (
@@ -20,7 +21,6 @@ from runstate_lab.model import (
     CallStatus,
     RunState,
     RunStatus,
-    StateEvent,
 )
 from runstate_lab.race import Race
 from runstate_lab.store import StateStore
@@ -58,7 +58,7 @@ def no_lost_update(race: Race) -> bool:
     True
     """
     values = {str(fact) for fact in race.store.load().facts}
-    return all(event.value in values for event in _accepted(race) if event.kind in RESULTS)
+    return all(event.value in values for event in race.accepted if event.kind in RESULTS)
 
 
 def no_decision_on_old_facts(race: Race) -> bool:
@@ -67,7 +67,7 @@ def no_decision_on_old_facts(race: Race) -> bool:
     >>> no_decision_on_old_facts(idle())
     True
     """
-    revisions = [event.expected_revision for event in _accepted(race)]
+    revisions = [event.expected_revision for event in race.accepted]
     first = race.start.revision
     return revisions == list(range(first, first + len(revisions)))
 
@@ -78,7 +78,7 @@ def no_double_claim(race: Race) -> bool:
     >>> no_double_claim(idle())
     True
     """
-    claims = [event.value for event in _accepted(race) if event.kind == "node_claimed"]
+    claims = [event.value for event in race.accepted if event.kind == "node_claimed"]
     attempts = [(claim.node, claim.attempt) for claim in claims]
     return len(attempts) == len(set(attempts))
 
@@ -102,7 +102,7 @@ def no_terminal_return(race: Race) -> bool:
     True
     """
     ends = [race.start.status] if race.start.status.terminal else []
-    ends += [ENDS[event.kind] for event in _accepted(race) if event.kind in ENDS]
+    ends += [ENDS[event.kind] for event in race.accepted if event.kind in ENDS]
     return not ends or race.store.load().status is ends[0]
 
 
@@ -113,7 +113,7 @@ def nothing_begins_after_the_end(race: Race) -> bool:
     True
     """
     ended = race.start.status.terminal
-    for event in _accepted(race):
+    for event in race.accepted:
         ended = ended or event.kind in ENDS
         if ended and event.kind in BEGUN:
             return False
@@ -126,7 +126,7 @@ def one_approval_one_effect(race: Race) -> bool:
     >>> one_approval_one_effect(idle())
     True
     """
-    granted = [event.value for event in _accepted(race) if event.kind == "approval_granted"]
+    granted = [event.value for event in race.accepted if event.kind == "approval_granted"]
     requests = {getattr(answer, "request_id", answer) for answer in granted}
     return len(race.said) <= len(race.start.grants) + len(requests)
 
@@ -138,7 +138,7 @@ def no_stale_approval(race: Race) -> bool:
     True
     """
     shown = {request.request_id: _bound(request) for request in race.start.requests}
-    for event in _accepted(race):
+    for event in race.accepted:
         about = event.value
         if event.kind == "approval_requested":
             shown[about.request_id] = _bound(about)
@@ -166,7 +166,7 @@ def intent_before_effect(race: Race) -> bool:
     True
     """
     before = [call for call in race.start.calls if call.status in UNDER_WAY]
-    begun = [event for event in _accepted(race) if event.kind in BEGUN]
+    begun = [event for event in race.accepted if event.kind in BEGUN]
     return len(race.said) <= len(before) + len(begun)
 
 
@@ -177,7 +177,7 @@ def no_result_for_a_closed_call(race: Race) -> bool:
     True
     """
     opened = {call.call_id for call in race.start.calls if call.status in UNDER_WAY}
-    for event in _accepted(race):
+    for event in race.accepted:
         if event.kind == "tool_dispatched":
             opened = (opened | {event.value.call_id}) - {event.value.retry_of}
         elif event.kind in ENDS:
@@ -198,16 +198,11 @@ def only_the_holder_reports(race: Race) -> bool:
     True
     """
     holders: dict[str, str] = {}
-    for step in race.log:
-        for touch in step.touches:
-            if touch.proposal is None or touch.verb != "apply" or touch.code:
-                continue
-            if touch.proposal.kind == "node_claimed":
-                holders[touch.proposal.value.node] = step.worker
-            elif touch.proposal.kind in REPORTED:
-                node = touch.proposal.value.node
-                if holders.get(node, step.worker) != step.worker:
-                    return False
+    for worker, event in race.acknowledged:
+        if event.kind == "node_claimed":
+            holders[event.value.node] = worker
+        elif event.kind in REPORTED and holders.get(event.value.node, worker) != worker:
+            return False
     return True
 
 
@@ -231,10 +226,6 @@ def idle() -> Race:
         yield
 
     return Race({"A": rest}, StateStore(RunState("run-7")))
-
-
-def _accepted(race: Race) -> Iterator[StateEvent]:
-    return (entry.event for entry in race.store.trace if entry.accepted)
 
 
 def _bound(about: Approval | Callback | Answer) -> tuple[object, ...]:

@@ -18,12 +18,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping
 from copy import copy
-from inspect import isgenerator
+from inspect import iscoroutine, isgenerator
 from typing import NamedTuple
 
-from runstate_lab.errors import Malformed, OutcomeUnknown, Refusal
+from runstate_lab.errors import OrderRefused, OutcomeUnknown, Refusal
 from runstate_lab.line import FAULTS, Line, Touch
-from runstate_lab.model import RunState, StateProposal
+from runstate_lab.model import RunState, StateEvent, StateProposal
 from runstate_lab.store import StateStore
 from runstate_lab.watch import bounded
 
@@ -33,7 +33,7 @@ MOVE = re.compile(rf"[A-Z][{re.escape(''.join(FAULTS))}]?|[a-z]")
 CRASH = "!"
 
 
-class NeverYields(Malformed):
+class NeverYields(OrderRefused):
     """A worker that is an ordinary function: it would do all its work at once."""
 
 
@@ -80,6 +80,7 @@ class Race:
         self.log: list[Step] = []
         self.refusals: dict[str, Refusal] = {}
         self.unanswered: list[str] = []
+        self._acknowledged: list[tuple[str, StateEvent]] = []
         self._workers = dict(workers)
         self._lines = {name: Line(store) for name in workers}
         self._running = {name: self._begun(name) for name in workers}
@@ -95,6 +96,19 @@ class Race:
     def said(self) -> tuple[object, ...]:
         """What the workers have said to the world, in order."""
         return tuple(step.said for step in self.log if step.said is not None)
+
+    @property
+    def acknowledged(self) -> tuple[tuple[str, StateEvent], ...]:
+        """Who offered what the store accepted, in order, as seen from the workers' lines.
+
+        The store's own trace is not asked: a store may lie about what it took.
+        """
+        return tuple(self._acknowledged)
+
+    @property
+    def accepted(self) -> tuple[StateEvent, ...]:
+        """The events that the store accepted, in order, as seen from the lines."""
+        return tuple(event for _, event in self._acknowledged)
 
     @property
     def enabled(self) -> tuple[str, ...]:
@@ -113,12 +127,12 @@ class Race:
         >>> race.step("B")
         Traceback (most recent call last):
             ...
-        runstate_lab.errors.Malformed: malformed value: asked the move 'B', found these moves open: A
-        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the move 'B', found these moves open: A
+        hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
         """
         if move not in self._running and not self._is_open(move):
             left = ", ".join(self.enabled) or "none"
-            raise Malformed(f"the move {move!r}", f"these moves open: {left}")
+            raise OrderRefused(f"the move {move!r}", f"these moves open: {left}")
         name, fault = move[0].upper(), move[1:]
         if move.islower():
             self._lines[name].deliver()
@@ -138,9 +152,11 @@ class Race:
         return shaped and move[0] in self.enabled
 
     def _begun(self, name: str) -> Generator[object, None, None]:
-        worker = self._workers[name](self._lines[name])  # type: ignore[arg-type]
+        worker = self._workers[name](self._lines[name].seen)
         if not isgenerator(worker):
             kind = type(worker).__name__
+            if iscoroutine(worker):
+                worker.close()
             raise NeverYields(
                 f"worker {name} to be code with `yield` in it", f"a function that gave a {kind}"
             )
@@ -156,7 +172,7 @@ class Race:
         except StopIteration:
             ended = "done"
         except Refusal as refusal:
-            self.refusals[name] = refusal.kept()
+            self.refusals[name] = _kept(refusal)
             ended = refusal.code
         except OutcomeUnknown:
             self.unanswered.append(name)
@@ -165,11 +181,37 @@ class Race:
             del self._running[name]
         self._write(move, name, said=said, ended=ended)
         if fault and line.ordered:
-            raise Malformed(f"the move {move!r}", f"a step of {name} that sends no proposal")
+            line.order("")
+            raise OrderRefused(f"the move {move!r}", f"a step of {name} that sends no proposal")
 
     def _write(self, move: str, name: str, *, said: object = None, ended: str = "") -> None:
         touches = self._lines[name].taken()
+        for touch in touches:
+            if touch.verb == "apply" and touch.proposal is not None and not touch.code:
+                self._acknowledged.append((name, _event(touch)))
         self.log.append(Step(len(self.log) + 1, move, name, touches, said, ended))
+
+
+def _event(touch: Touch) -> StateEvent:
+    """The event that a proposal and its context make, whatever their own classes are."""
+    proposal, context = touch.proposal, touch.context
+    return StateEvent(
+        proposal.kind,  # type: ignore[union-attr]
+        getattr(context, "source", ""),
+        getattr(context, "authority", ""),
+        getattr(proposal, "value", ""),
+        proposal.expected_revision,  # type: ignore[union-attr]
+        getattr(context, "call_id", None),
+    )
+
+
+def _kept(refusal: Refusal) -> Refusal:
+    """The refusal without its traceback; itself, where its class cannot be made anew."""
+    try:
+        kept = refusal.kept()
+    except Exception:  # noqa: BLE001 - a learner's refusal with an __init__ of its own
+        return refusal.with_traceback(None)
+    return kept
 
 
 def check_names(workers: Mapping[str, Worker]) -> None:
@@ -178,15 +220,15 @@ def check_names(workers: Mapping[str, Worker]) -> None:
     >>> check_names({"A": len, "b": len})
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.Malformed: malformed value: asked workers named by one capital letter each, found ['A', 'b']
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked workers named by one capital letter each, found ['A', 'b']
+    hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
     named = isinstance(workers, Mapping) and len(workers) > 0
     if not named or any(not re.fullmatch("[A-Z]", str(name)) for name in workers):
         found = (
             str(list(workers)) if isinstance(workers, Mapping) else f"a {type(workers).__name__}"
         )
-        raise Malformed("workers named by one capital letter each", found)
+        raise OrderRefused("workers named by one capital letter each", found)
 
 
 def moves(schedule: str) -> tuple[str, ...]:
@@ -197,10 +239,10 @@ def moves(schedule: str) -> tuple[str, ...]:
     >>> moves("A1")
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.Malformed: malformed value: asked the schedule 'A1', found '1', which is no move
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the schedule 'A1', found '1', which is no move
+    hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
     rest = MOVE.sub("", schedule)
     if rest:
-        raise Malformed(f"the schedule {schedule!r}", f"{rest[0]!r}, which is no move")
+        raise OrderRefused(f"the schedule {schedule!r}", f"{rest[0]!r}, which is no move")
     return tuple(MOVE.findall(schedule))

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from runstate_lab.errors import Malformed, words_of
+from runstate_lab.errors import OrderRefused, words_of
 from runstate_lab.exploration import Exploration, Failure
 from runstate_lab.laws import Law
 from runstate_lab.line import FAULTS
@@ -42,9 +42,9 @@ class Question:
         check_names(self.workers)
         names = [getattr(law, "__name__", "") for law in self.laws]
         if {"", "<lambda>"} & set(names) or len(names) != len(set(names)):
-            raise Malformed("laws with a name of their own (use def)", str(names))
+            raise OrderRefused("laws with a name of their own (use def)", str(names))
         if set(self.faults) - set(FAULTS):
-            raise Malformed(f"the faults {self.faults!r}", f"only {' '.join(FAULTS)}")
+            raise OrderRefused(f"the faults {self.faults!r}", f"only {' '.join(FAULTS)}")
 
     @property
     def laws(self) -> tuple[Law, ...]:
@@ -173,7 +173,7 @@ class Search:
         except Endless as fault:
             self._fail("endless", who, after, str(fault))
             raise Stopped from None
-        except Malformed as fault:
+        except OrderRefused as fault:
             if len(move) == 1 or len(race.log) == len(made):
                 self._fail("raised", who, after, words_of(fault))
             return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from runstate_lab.errors import Malformed
+from runstate_lab.errors import OrderRefused
 from runstate_lab.laws import Law
 from runstate_lab.model import RunState
 from runstate_lab.race import Worker
@@ -52,11 +52,11 @@ class World:
         >>> World("empty", "", lambda: RunState("run-7"), {}, {RIGHT: Variant({})}, ()).variant("naive")
         Traceback (most recent call last):
             ...
-        runstate_lab.errors.Malformed: malformed value: asked the variant 'naive' of empty, found compare-and-swap
-        hint: give plain text or one of the frozen nouns of runstate_lab.model
+        runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the variant 'naive' of empty, found compare-and-swap
+        hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
         """
-        if name and name not in self.variants:
-            raise Malformed(f"the variant {name!r} of {self.name}", ", ".join(self.variants))
+        if not isinstance(name, str) or (name and name not in self.variants):
+            raise OrderRefused(f"the variant {name!r} of {self.name}", ", ".join(self.variants))
         return self.variants[name or next(iter(self.variants))]
 
     def fresh(self, variant: str = "", *, store: MakeStore | None = None) -> StateStore:

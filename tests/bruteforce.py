@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from runstate_lab.errors import Malformed
+from runstate_lab.errors import OrderRefused
 from runstate_lab.laws import Law
 from runstate_lab.race import Race, Worker
 from runstate_lab.store import StateStore
@@ -57,7 +57,7 @@ def walked(
         for move in ways:
             try:
                 after = race_after((*made, move))
-            except Malformed:
+            except OrderRefused:
                 # A mark that hits no proposal is no order of its own.
                 continue
             further((*made, move), after, broken)

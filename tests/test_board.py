@@ -397,7 +397,7 @@ class Unmade:
     ("mine", "said"),
     [
         (Raising, "A, the test tool, fails: KeyError: 'missing'. That is a fault of the code"),
-        (Spinning, "A, the test tool, fails: it seems to have no end: more than 100000 lines"),
+        (Spinning, "A, the test tool, fails: it seems to have no end: more than 500000 instructions"),
         (Unmade, "Nothing can be played: it cannot begin: RuntimeError: no disk."),
     ],
 )

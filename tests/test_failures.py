@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from runstate_lab.broken import LiveStateStore
-from runstate_lab.errors import Malformed, Refusal
+from runstate_lab.errors import Malformed, OrderRefused, Refusal
 from runstate_lab.exploration import Exploration
 from runstate_lab.laws import no_lost_update, nothing_left_open
 from runstate_lab.model import RunState, RunStatus, StateProposal
@@ -156,7 +156,7 @@ def test_an_ordinary_function_never_yields() -> None:
 
 def test_an_ordinary_function_that_fails() -> None:
     """It fails before any move."""
-    assert [("raised", "a worker", "", "TypeError: object of type 'Line' has no len()")] == told(
+    assert [("raised", "a worker", "", "TypeError: object of type 'StateStore' has no len()")] == told(
         len
     )
 
@@ -195,7 +195,6 @@ def test_a_few_stores_in_turn() -> None:
     ("factory", "who", "words"),
     [
         (lambda: 1 / 0, "the store's factory", "ZeroDivisionError: division by zero"),
-        (fresh(), "the store's factory", "TypeError: 'StateStore' object is not callable"),
         (lambda: None, "the store", "AttributeError: 'NoneType' object has no attribute 'load'"),
         (partial(RunState, ""), "the store's factory", None),
     ],
@@ -351,20 +350,19 @@ def nameless() -> list[tuple[object, ...]]:
         (lambda race: True,),
         (no_lost_update, no_lost_update),
         (partial(no_lost_update),),
-        ("no_lost_update",),
     ]
 
 
 @pytest.mark.parametrize("laws", nameless())
 def test_a_law_has_a_name_of_its_own(laws: tuple[object, ...]) -> None:
     """What was broken is reported by name."""
-    with pytest.raises(Malformed, match="laws with a name of their own"):
+    with pytest.raises(OrderRefused, match="laws with a name of their own"):
         explore({"A": idling}, store=fresh, invariants=laws)
 
 
 def test_a_law_is_asked_once() -> None:
     """The same one after every move and at the end is one name too many."""
-    with pytest.raises(Malformed, match="laws with a name of their own"):
+    with pytest.raises(OrderRefused, match="laws with a name of their own"):
         explore(
             {"A": idling}, store=fresh, invariants=(nothing_left_open,), at_end=(nothing_left_open,)
         )
@@ -373,14 +371,14 @@ def test_a_law_is_asked_once() -> None:
 @pytest.mark.parametrize("faults", ["x", "!x", "A", "*"])
 def test_a_mark_that_is_none_is_refused(faults: str) -> None:
     """The refusal lists the marks."""
-    with pytest.raises(Malformed, match=r"only ! _ ~ \+ \?"):
+    with pytest.raises(OrderRefused, match=r"only ! _ ~ \+ \?"):
         explore({"A": idling}, store=fresh, faults=faults)
 
 
 @pytest.mark.parametrize("workers", [{}, {"a": idling}, {"AB": idling}, {1: idling}])
 def test_a_worker_without_a_letter_is_refused(workers: dict[str, Worker]) -> None:
     """It is a question that was asked wrongly, not a failure of the worker."""
-    with pytest.raises(Malformed, match="workers named by one capital letter each"):
+    with pytest.raises(OrderRefused, match="workers named by one capital letter each"):
         explore(workers, store=fresh)
 
 

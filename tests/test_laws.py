@@ -36,18 +36,19 @@ from runstate_lab.model import (
     Answer,
     Approval,
     CallStatus,
+    ExecutionContext,
     NodeState,
     RunState,
     RunStatus,
     StateProposal,
     ToolCall,
 )
-from runstate_lab.orders import play
+from runstate_lab.orders import explore, play
 from runstate_lab.race import Race
-from runstate_lab.rules import SOURCE_TEXT
+from runstate_lab.rules import RULES, SOURCE_TEXT, reduce
 from runstate_lab.runtime import Runtime
 from runstate_lab.store import StateStore
-from runstate_lab.worlds import WORLDS
+from runstate_lab.worlds import WORLDS, run_7_at_revision_4, two_reporters
 
 RUNNING = RunState("run-7", status=RunStatus.RUNNING)
 ASKED = Approval("a1", "deploy release 7?", "rosa")
@@ -134,15 +135,18 @@ def test_a_race_in_which_nothing_happened_breaks_no_law(law: Law) -> None:
 
 def test_a_fact_of_the_source_text_can_be_lost_too() -> None:
     """The naive first table has a kind of its own for results."""
-    store = NaiveStore(RUNNING, rules=SOURCE_TEXT)
 
     def told(words: str) -> Do:
         return lambda doors: doors.accept_tool_result(
             "get_status", StateProposal("tool_result", words, 0)
         )
 
-    assert no_lost_update(after(told("build=green"), on=store))
-    assert not no_lost_update(after(told("tests=green"), on=store))
+    both = told("build=green"), told("tests=green")
+
+    for count, holds in ((1, True), (2, False)):
+        store = NaiveStore(RUNNING, rules=SOURCE_TEXT)
+
+        assert holds is no_lost_update(after(*both[:count], on=store))
 
 
 @pytest.mark.parametrize(("at", "holds"), [(0, True), (99, False)])
@@ -345,3 +349,50 @@ def test_what_is_open_at_the_end() -> None:
     assert not nothing_left_open(after(dispatched("c1"), on=StateStore(RUNNING)))
     assert nothing_left_open(after(dispatched("c1"), result("c1"), on=StateStore(RUNNING)))
     assert not nothing_left_open(after(on=StateStore(WAITING)))
+
+
+class Forgetful(StateStore):
+    """A learner's store: it computes from an old page, and keeps no trace of it."""
+
+    def __init__(self, state: RunState) -> None:
+        super().__init__(state)
+        self._old = {state.revision: state}
+
+    def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
+        """The page that the proposal was made from, and the proposal."""
+        self._state = reduce(self._old[proposal.expected_revision], self._event(proposal, context), RULES)
+        self._old[self._state.revision] = self._state
+        return self._state
+
+
+class Yes:
+    """A store that answers and keeps nothing; it is no StateStore at all."""
+
+    trace = ()
+
+    def __init__(self, state: RunState) -> None:
+        self.state = state
+
+    def load(self) -> RunState:
+        """The first state, for ever."""
+        return self.state
+
+    def context(self, source: str, authority: str, **more: object) -> ExecutionContext:
+        """Whatever was asked for."""
+        return ExecutionContext(source, authority, **more)
+
+    def apply(self, proposal: StateProposal, *, context: ExecutionContext) -> RunState:
+        """Yes."""
+        return self.state
+
+
+@pytest.mark.parametrize(("store", "lost"), [(Forgetful, 18), (Yes, 20)])
+def test_a_store_without_a_trace_gets_no_clean_bill(store: Callable[[RunState], object], lost: int) -> None:
+    """What was acknowledged is known from the workers' lines."""
+    found = explore(
+        two_reporters(),
+        store=lambda: store(run_7_at_revision_4()),
+        invariants=(no_lost_update, no_decision_on_old_facts),
+    )
+
+    assert {"no_lost_update": lost, "no_decision_on_old_facts": 20 if store is Yes else 18} == found.broken

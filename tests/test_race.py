@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from runstate_lab.errors import Malformed, OutcomeUnknown, Refusal
+from runstate_lab.errors import OrderRefused, OutcomeUnknown, Refusal
 from runstate_lab.line import FAULTS, Line, Touch
 from runstate_lab.model import RunState, RunStatus, StateProposal, ToolCall
 from runstate_lab.race import NeverYields, Race, Worker, moves
@@ -318,7 +318,7 @@ def test_a_move_that_is_not_open_is_refused(schedule: str, move: object, words: 
     """The refusal says which moves are, or that the mark hits nothing."""
     race = raced(schedule, looking, looking)
 
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(OrderRefused) as caught:
         race.step(move)
 
     assert words == caught.value.found
@@ -327,7 +327,7 @@ def test_a_move_that_is_not_open_is_refused(schedule: str, move: object, words: 
 def test_a_mark_that_hit_nothing_does_not_wait_for_the_next_step() -> None:
     """The fault was ordered for that step, not for the worker."""
     race = raced("", dispatching("c1"))
-    with pytest.raises(Malformed):
+    with pytest.raises(OrderRefused):
         race.step("A_")
     race.step("A")
 
@@ -349,7 +349,7 @@ def test_a_mark_that_hit_nothing_does_not_wait_for_the_next_step() -> None:
 )
 def test_workers_are_named_by_one_capital_letter(workers: object, found: str) -> None:
     """Small letters are mail, digits and longer names would not read as a schedule."""
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(OrderRefused) as caught:
         Race(workers, StateStore(RUNNING))
 
     assert found == caught.value.found
@@ -382,18 +382,116 @@ def test_a_schedule_is_text(schedule: str, found: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("schedule", ["A1", "a!", "!A", "A!!", "A B", "É"])
 def test_other_text_is_no_schedule(schedule: str) -> None:
     """Mail has no marks, a move has one mark at most."""
-    with pytest.raises(Malformed, match="which is no move"):
+    with pytest.raises(OrderRefused, match="which is no move"):
         moves(schedule)
 
 
-def test_a_line_is_its_store_to_everybody_else() -> None:
-    """Attributes, methods and errors are the store's own."""
+def test_a_worker_sees_its_store_and_nothing_else() -> None:
+    """Attributes, methods and errors are the store's own; a method is a touch when it is called."""
     store = StateStore(RUNNING)
     line = Line(store)
+    kept = line.seen.load
 
-    assert store.rules is line.rules
-    assert store.base == line.base
+    assert store.rules is line.seen.rules
+    assert isinstance(line.seen, StateStore)
     with pytest.raises(AttributeError, match="no_such_thing"):
-        _ = line.no_such_thing
-    assert ["rules", "base", "no_such_thing"] == [touch.verb for touch in line.taken()]
+        _ = line.seen.no_such_thing
+    assert ["rules", "no_such_thing"] == [touch.verb for touch in line.taken()]
+    assert RUNNING == kept()
+    assert [Touch("load", 0)] == list(line.taken())
     assert () == line.taken()
+
+
+class Shelf:
+    """A store with the words of the line for its own, and words of its own for load and apply."""
+
+    order, ordered, taken, mail, touches, fault, store, seen, passed = range(9)
+
+    def deliver(self, what: str) -> str:
+        """A delivery of the store's own."""
+        return f"{what} delivered"
+
+    def load(self, key: str, *, default: int = 0) -> int:
+        """One value by its key."""
+        return default + len(key)
+
+    def apply(self, kind: str, value: int) -> Refusal | int:
+        """A refusal is given, not raised."""
+        return value if value > 0 else OrderRefused(kind, "nothing")
+
+    def __len__(self) -> int:
+        return 3
+
+    def __getitem__(self, key: str) -> str:
+        return key * 2
+
+    def __iter__(self) -> Iterator[str]:
+        return iter("abc")
+
+    def __call__(self, *words: str) -> int:
+        return len(words)
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(self, *error: object) -> bool:
+        return error[0] is KeyError
+
+
+def test_no_word_of_the_line_hides_one_of_the_store() -> None:
+    """Its own names, its own signatures, and what Python asks of its class."""
+    line = Line(Shelf())
+    seen = line.seen
+    with seen as entered:
+        raise KeyError
+    names = "order, ordered, taken, mail, touches, fault, store, seen, passed".split(", ")
+
+    assert list(range(9)) == [getattr(seen, name) for name in names]
+    assert ("c1 delivered", 7) == (seen.deliver("c1"), seen.load("a1", default=5))
+    assert (3, "xx", ["a", "b", "c"], 2) == (len(seen), seen["x"], list(seen), seen("go", "on"))
+    assert entered is seen
+    assert (5, "order_refused") == (seen.apply("add", 5), seen.apply("add", value=0).code)
+    assert ["", "order_refused"] == [touch.code for touch in line.taken() if touch.verb == "apply"]
+
+
+def test_a_fault_meets_an_apply_of_the_stores_own() -> None:
+    """Whatever is handed over is handed over later."""
+    line = Line(Shelf())
+    line.order("~")
+    with pytest.raises(OutcomeUnknown):
+        line.seen.apply("add", value=5)
+    line.deliver()
+
+    assert ["send", "apply"] == [touch.verb for touch in line.taken()]
+
+
+def test_what_was_accepted_is_seen_from_the_lines() -> None:
+    """Proposals that were answered, and mail that arrived; not what was refused or is on its way."""
+    race = raced("ABAB", dispatching("c1"), dispatching("c2"))
+    late = raced("AA~", persisting)
+
+    assert ["c1"] == [event.value.call_id for event in race.accepted]
+    assert ["A"] == [name for name, _ in race.acknowledged]
+    assert () == late.accepted
+    late.step("a")
+    assert [("tool_dispatched", "runtime", 0)] == [
+        (event.kind, event.authority, event.expected_revision) for event in late.accepted
+    ]
+
+
+def test_a_refusal_with_an_init_of_its_own_is_kept() -> None:
+    """It cannot be made anew, so the race keeps the one that was raised."""
+
+    class Closed(Refusal):
+        """A learner's refusal."""
+
+        code = "closed"
+
+        def __init__(self) -> None:
+            super().__init__("to deploy", "a closed door")
+
+    def declining(store: StateStore) -> Steps:
+        yield
+        raise Closed
+
+    assert "closed" == raced("AA", declining).refusals["A"].code

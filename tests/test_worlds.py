@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 from bruteforce import Walked, walked
 
-from runstate_lab.errors import Malformed, OutcomeUnknown, RevisionConflict, TokenRefused
+from runstate_lab.errors import Malformed, OrderRefused, OutcomeUnknown, RevisionConflict, TokenRefused
 from runstate_lab.exploration import Exploration
 from runstate_lab.laws import no_effect_twice, no_lost_update
 from runstate_lab.model import RunState, RunStatus, StateProposal, ToolCall
@@ -218,7 +218,7 @@ def played_if_it_can_be(world: str, variant: str, schedule: str) -> Race | None:
     one = WORLDS[world]
     try:
         return play(schedule, one.variant(variant).workers, store=one.fresh(variant))
-    except Malformed:
+    except OrderRefused:
         return None
 
 
@@ -390,7 +390,7 @@ def test_a_world_or_variant_that_is_not_there_is_refused(
     name: str, variant: str, words: str
 ) -> None:
     """The refusal lists what there is."""
-    with pytest.raises(Malformed, match=words):
+    with pytest.raises(OrderRefused, match=words):
         explore_world(name, variant)
 
 

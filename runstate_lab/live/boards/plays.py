@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from runstate_lab.errors import Malformed, Refusal, words_of
+from runstate_lab.errors import OrderRefused, Refusal, words_of
 from runstate_lab.laws import Law
 from runstate_lab.model import RunState
 from runstate_lab.orders import end_of
@@ -112,7 +112,7 @@ class Play:
         """The moment after one more move; what the code does wrong is in it."""
         step, failure = safely(lambda: self._stepped(move))
         here = still(replace(self.now, key=self.now.key + move))
-        if isinstance(step, Malformed):
+        if isinstance(step, OrderRefused):
             raise step
         if step is None:
             failed = Step(0, move, move[0].upper(), (), None, FAILED)
@@ -143,10 +143,10 @@ class Play:
             self._place = place_of(self.setting.workers, store)
             return Race(self.setting.workers, store)
 
-    def _stepped(self, move: str) -> Step | Malformed:
+    def _stepped(self, move: str) -> Step | OrderRefused:
         try:
             self._race.step(move)
-        except Malformed as wrong:
+        except OrderRefused as wrong:
             if move[1:] in ("", CRASH):
                 raise
             return wrong
@@ -249,7 +249,7 @@ class Plays:
             return None
         try:
             return self.moment(here.key + move)
-        except Malformed:
+        except OrderRefused:
             return None
 
     def _at(self, key: str) -> Play:
@@ -259,7 +259,7 @@ class Plays:
         play = Play(self.setting, self.moments["".join(known)])
         for move in moves(key)[len(known) :]:
             if move[0] not in play.now.enabled:
-                raise Malformed(f"the move {move!r}", "a move that is not open")
+                raise OrderRefused(f"the move {move!r}", "a move that is not open")
             self._keep(play.advance(move))
         return play
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from runstate_lab.errors import Malformed, TokenRefused
+from runstate_lab.errors import OrderRefused, TokenRefused
 from runstate_lab.live.boards import words
 from runstate_lab.live.boards.plays import Moment, Plays
 from runstate_lab.live.boards.worlds import Cast
@@ -85,7 +85,7 @@ def frames_along(path: Sequence[Moment], cast: Cast) -> tuple[Frame, ...]:
 def _check(order: str, plays: Plays) -> None:
     try:
         asked = moves(order)
-    except Malformed as wrong:
+    except OrderRefused as wrong:
         raise Askew(f"the order {order!r}", wrong.found, HOW) from wrong
     here = plays.moments[""]
     for move in asked:

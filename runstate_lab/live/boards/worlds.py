@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runstate_lab.errors import Malformed
+from runstate_lab.errors import OrderRefused
 from runstate_lab.laws import Law
 from runstate_lab.live.boards.plays import Setting
 from runstate_lab.live.faults import Askew
@@ -98,7 +98,7 @@ def own_cast(
         raise Askew(f"a board for the workers {', '.join(workers)}", found, hint)
     try:
         Question(workers, store, tuple(invariants), tuple(at_end))
-    except Malformed as wrong:
+    except OrderRefused as wrong:
         hint = 'workers={"A": f, "B": g}, and laws that are defined with a name'
         raise Askew(wrong.asked, wrong.found, hint) from wrong
     if len(workers) > MOST:
