@@ -4,33 +4,43 @@
 world that the kit brings; `play` runs one order again, from its letters or from
 its token. Workers are code, or all of them tables of acts.
 
-What is not here: what a move is (see `race`), and how orders are found (see
-`search` and `spaces`).
+What is not here: which arguments make sense (see `arguments`), what a move is
+(see `race`), and how orders are found (see `search` and `spaces`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
-from runstate_lab.errors import Malformed, TokenRefused
-from runstate_lab.exploration import Exploration
+from runstate_lab.arguments import (
+    Workers,
+    check_crew,
+    check_question,
+    fresh,
+    tabled,
+    told,
+    world_of,
+)
+from runstate_lab.errors import OrderRefused, TokenRefused, words_of
+from runstate_lab.exploration import Exploration, Failure
 from runstate_lab.model import RunState
-from runstate_lab.race import Race, Worker, moves
+from runstate_lab.race import Race, moves
 from runstate_lab.search import MOST, Question, Search
 from runstate_lab.spaces import PLACES, explore_tables
 from runstate_lab.store import StateStore
-from runstate_lab.tables import Place, Table, replay
+from runstate_lab.tables import Place, replay
 from runstate_lab.tokens import Token, digits, place_of
 from runstate_lab.variants import MakeStore, World
+from runstate_lab.watch import Endless, bounded
 from runstate_lab.worlds import WORLDS
 
 NO_REPLAY = ("store shared", "not the same twice")
 
 
 def explore(
-    workers: Mapping[str, Worker] | Mapping[str, Table],
+    workers: Workers,
     *,
     store: Callable[[], Any],
     invariants: tuple[Callable[[Any], bool], ...] = (),
@@ -57,48 +67,58 @@ def explore(
     no count, because of failures:
     a worker before any move: raised: TypeError: object of type 'Line' has no len()
     """
-    tabled = _tabled(workers)
-    most = most or (PLACES if tabled else MOST)
+    check_crew(workers)
+    check_question(store, invariants, at_end, faults, most)
+    most = most or (PLACES if tabled(workers) else MOST)
     asked = Question(workers, store, tuple(invariants), tuple(at_end), faults, reduced, most)
-    return _with_tokens(explore_tables(asked) if tabled else Search(asked).result(), asked)
+    return _with_tokens(explore_tables(asked) if tabled(workers) else Search(asked).result(), asked)
 
 
 def explore_world(
-    name: str, variant: str = "", *, store: MakeStore | None = None, reduced: bool = False
+    world: str | World,
+    variant: str = "",
+    *,
+    store: MakeStore | None = None,
+    reduced: bool = False,
 ) -> Exploration:
-    """Every order of a world that the kit brings, also on a store of your own.
+    """Every order of a world, by its name or as it is, also on a store of your own.
+
+    The store is a class or a function that takes the state to start from.
 
     >>> explore_world("two_writers", "naive")
     20 orders, 18 break no_lost_update, 18 break no_decision_on_old_facts
     >>> explore_world("two_writers")
     20 orders, 0 break no_lost_update, 0 break no_decision_on_old_facts, 18 report revision_conflict
     """
-    world = _world(name)
+    one = world_of(world)
+    if not (store is None or callable(store)):
+        raise OrderRefused("store to be a class, or a function of the first state", told(store))
     asked = Question(
-        world.variant(variant).workers,
-        lambda: world.fresh(variant, store=store),
-        world.invariants,
-        world.at_end,
-        world.faults,
+        one.variant(variant).workers,
+        lambda: one.fresh(variant, store=store),
+        one.invariants,
+        one.at_end,
+        one.faults,
         reduced,
     )
     found = Search(asked).result()
-    if store is not None:
+    if store is not None or WORLDS.get(one.name) is not one:
         return _with_tokens(found, asked)
-    return _with_tokens(found, asked, world=name, variant=variant or next(iter(world.variants)))
+    return _with_tokens(found, asked, world=one.name, variant=variant or next(iter(one.variants)))
 
 
 def play(
     order: str,
-    workers: Mapping[str, Worker] | Mapping[str, Table] | None = None,
+    workers: Workers | None = None,
     *,
     store: Any = None,
 ) -> Any:
     """The race after an order, given as letters or as a token, on a fresh store.
 
     A token of a world needs nothing else; any other order needs its workers
-    and a fresh store. Tables need the shared value, and the `Place` is given
-    where they end.
+    and a fresh store, or the factory that `explore` was given: a class or a
+    function is called. Tables need the shared value or its factory, and the
+    `Place` is given where they end.
 
     >>> race = play(explore_world("two_writers", "naive").tokens["no_lost_update"])
     >>> print(race.schedule, *race.store.load().facts)
@@ -109,20 +129,15 @@ def play(
     runstate_lab.errors.TokenRefused: the order names no world: asked 'AABBBA', found neither workers nor a store to play it with
     hint: copy it whole, and play it with the workers and the store that it was made with
     """
-    bare = isinstance(order, str) and "-" not in order
+    bare = isinstance(order, str) and not {"-", "/"} & set(order)
     token = Token(order) if bare else Token.read(order)
-    if workers is None and token.world:
-        world = _world_of(token)
-        workers, store = world.variant(token.store).workers, world.fresh(token.store)
-    if workers is None or (store is None and not _tabled(workers)):
-        why = "the order names no world"
-        raise TokenRefused(repr(order), "neither workers nor a store to play it with", reason=why)
+    workers, store = _cast(order, token, workers, store)
     if token.place not in ("", _home(workers, store)):
         found = f"workers {', '.join(workers)} on a {type(store).__name__}"
         raise TokenRefused(repr(order), found, reason="the token belongs to another place")
     try:
         race = _played(token.schedule, workers, store)
-    except Malformed as fault:
+    except OrderRefused as fault:
         if not token.end:
             raise
         raise _out_of_date(token, fault.found) from fault
@@ -145,35 +160,39 @@ def end_of(race: Race | Place) -> str:
     return digits(race.store.load(), codes, race.unanswered, race.said)
 
 
-def _tabled(workers: Mapping[str, Any]) -> TypeGuard[Mapping[str, Table]]:
-    tables = [name for name, worker in workers.items() if isinstance(worker, Table)]
-    if tables and len(tables) < len(workers):
-        raise Malformed("workers that are all code or all tables", f"tables: {', '.join(tables)}")
-    return bool(tables)
-
-
-def _home(workers: Mapping[str, Worker] | Mapping[str, Table], store: Any) -> str:
-    if _tabled(workers):
+def _home(workers: Workers, store: Any) -> str:
+    if tabled(workers):
         acts = [[act.name for act in table.acts] for table in workers.values()]
         return digits(list(workers), acts, [table.own for table in workers.values()], store)
     return place_of(workers, store)
 
 
-def _played(
-    schedule: str, workers: Mapping[str, Worker] | Mapping[str, Table], store: Any
-) -> Race | Place:
-    if _tabled(workers):
+def _cast(order: str, token: Token, workers: Any, store: Any) -> tuple[Workers, Any]:
+    """Who plays the order, and on what: the token's own world, or what was given."""
+    if workers is not None:
+        check_crew(workers)
+        if store is None and not tabled(workers):
+            raise TokenRefused(repr(order), "workers and no store", reason="a store is missing")
+        return workers, fresh(store, workers)
+    if store is not None:
+        if token.world:
+            why = "a world's token brings its own store: leave `store` out"
+            raise TokenRefused(repr(order), f"a store beside {token.world}", reason=why)
+        raise TokenRefused(repr(order), "a store and no workers", reason="workers are missing")
+    if token.world:
+        world = _world_of(token)
+        return world.variant(token.store).workers, world.fresh(token.store)
+    why = "the order names no world"
+    raise TokenRefused(repr(order), "neither workers nor a store to play it with", reason=why)
+
+
+def _played(schedule: str, workers: Workers, store: Any) -> Race | Place:
+    if tabled(workers):
         return replay(schedule, workers, store)
     race = Race(workers, store)
     for move in moves(schedule):
         race.step(move)
     return race
-
-
-def _world(name: str) -> World:
-    if name not in WORLDS:
-        raise Malformed(f"the world {name!r}", ", ".join(WORLDS))
-    return WORLDS[name]
 
 
 def _world_of(token: Token) -> World:
@@ -191,17 +210,34 @@ def _out_of_date(token: Token, found: str) -> TokenRefused:
 def _with_tokens(
     found: Exploration, asked: Question, *, world: str = "", variant: str = ""
 ) -> Exploration:
+    """The same with a token for each broken law; an order that breaks it no more is told."""
     if any(failure.kind in NO_REPLAY for failure in found.failures):
         return found
-    tokens = {
-        law: str(_token(schedule, asked, world, variant))
-        for law, schedule in found.shortest.items()
-    }
+    tokens, laws = {}, {law.__name__: law for law in asked.laws}
+    for name, schedule in found.shortest.items():
+        try:
+            with bounded():
+                store = asked.store()
+                place = _home(asked.workers, store)
+            race = _played(schedule, asked.workers, store)
+            with bounded():
+                end, broken = end_of(race), not laws[name](race)
+            words = "" if broken else f"{name} is not broken any more"
+        except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - it went well before
+            words = f"the same moves ended with {words_of(fault)}"
+        if words:
+            return _in_doubt(found, Failure("not the same twice", "the code", schedule, words))
+        tokens[name] = str(Token(schedule, world, variant, place, end))
     return replace(found, tokens=tokens)
 
 
-def _token(schedule: str, asked: Question, world: str, variant: str) -> Token:
-    store = asked.store()
-    place = _home(asked.workers, store)
-    race = play(schedule, asked.workers, store=store)
-    return Token(schedule, world, variant, place, end_of(race))
+def _in_doubt(found: Exploration, failure: Failure) -> Exploration:
+    """What is left of a result once its code was seen to differ: no count."""
+    return replace(
+        found,
+        schedules=None,
+        outcomes=tuple(replace(one, count=None, share=None) for one in found.outcomes),
+        broken={name: bool(count) for name, count in found.broken.items()},
+        refused={code: bool(count) for code, count in found.refused.items()},
+        failures=(*found.failures, failure),
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from runstate_lab.errors import Malformed, words_of
+from runstate_lab.errors import OrderRefused, words_of
 from runstate_lab.exploration import Exploration, Failure, Outcome
 from runstate_lab.places import Apart, Reached, Space, asked as ask
 from runstate_lab.routes import Routes
@@ -41,7 +41,7 @@ def explore_tables(asked: Question) -> Exploration:
     """
     tables = list(asked.workers.values())
     if asked.faults:
-        raise Malformed(f"the faults {asked.faults!r}", "tables, which send no proposals")
+        raise OrderRefused(f"the faults {asked.faults!r}", "tables, which send no proposals")
     shared, fault = _start(asked)
     if fault is not None:
         broken = dict.fromkeys((law.__name__ for law in asked.laws), False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from runstate_lab.errors import Malformed, words_of
+from runstate_lab.errors import OrderRefused, words_of
 from runstate_lab.race import moves
 from runstate_lab.snapshots import canonical
 from runstate_lab.watch import Endless, bounded
@@ -39,8 +39,8 @@ class Act:
     >>> Act("think", lambda shared, own: (shared, own + 1), when=bool, local=True)
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.Malformed: malformed value: asked the local act 'think', found a `when`, where it can wait for nobody
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the local act 'think', found a `when`, where it can wait for nobody
+    hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
 
     name: str
@@ -50,12 +50,12 @@ class Act:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or self.name in ("", END):
-            raise Malformed("an act with a name of its own", repr(self.name))
+            raise OrderRefused("an act with a name of its own", repr(self.name))
         if not callable(self.do) or not (self.when is None or callable(self.when)):
-            raise Malformed(f"the act {self.name!r} to be functions", f"{self.do!r}, {self.when!r}")
+            raise OrderRefused(f"the act {self.name!r} to be functions", f"{self.do!r}, {self.when!r}")
         if self.local and self.when is not None:
             found = "a `when`, where it can wait for nobody"
-            raise Malformed(f"the local act {self.name!r}", found)
+            raise OrderRefused(f"the local act {self.name!r}", found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Table:
         acts = self.acts if isinstance(self.acts, tuple) else ()
         names = [act.name for act in acts if isinstance(act, Act)]
         if not acts or len(names) < len(acts) or len(names) > len(set(names)):
-            raise Malformed("a table: a tuple of acts with different names", repr(self.acts))
+            raise OrderRefused("a table: a tuple of acts with different names", repr(self.acts))
 
     def row(self, name: str) -> int:
         """The number of the act of that name; one more than the last for the end."""
@@ -98,7 +98,7 @@ class Unseen:
     """What a local act gets instead of the shared value: it can only hand it back."""
 
     def _refuse(self, *others: object) -> Any:
-        raise Malformed("the shared value", "a local act, which sees none")
+        raise OrderRefused("the shared value", "a local act, which sees none")
 
     __eq__ = __bool__ = __len__ = __iter__ = __lt__ = __getitem__ = _refuse
     __hash__ = None  # type: ignore[assignment]
@@ -200,24 +200,24 @@ def replay(schedule: str, tables: Mapping[str, Table], shared: object) -> Place:
     >>> replay("AAAA", register_writers(2, 1), 0)
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.Malformed: malformed value: asked the move 'A' after 'AAA', found worker A done
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the move 'A' after 'AAA', found worker A done
+    hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
     workers = {name: (0, table.own) for name, table in tables.items()}
     made = ""
     for move in moves(schedule):
         asked = f"the move {move!r} after {made or 'no move'!r}"
         if move not in tables:
-            raise Malformed(asked, f"the tables {', '.join(tables)}, and no faults")
+            raise OrderRefused(asked, f"the tables {', '.join(tables)}, and no faults")
         table, (row, own) = tables[move], workers[move]
         if row == len(table.acts):
-            raise Malformed(asked, f"worker {move} done")
+            raise OrderRefused(asked, f"worker {move} done")
         try:
             taken = take(table, row, shared, own)
         except Fault as fault:
-            raise Malformed(asked, f"the act {fault.act}: {fault.kind}: {fault.words}") from fault
+            raise OrderRefused(asked, f"the act {fault.act}: {fault.kind}: {fault.words}") from fault
         if taken is None:
-            raise Malformed(asked, f"worker {move} blocked at the act {table.acts[row].name}")
+            raise OrderRefused(asked, f"worker {move} blocked at the act {table.acts[row].name}")
         shared, workers[move] = taken[0], (taken[2], taken[1])
         made += move
     done = all(row == len(tables[name].acts) for name, (row, _) in workers.items())
@@ -242,13 +242,13 @@ def register_writers(writers: int, rounds: int, *, mode: str = "blind") -> dict[
     >>> register_writers(2, 1, mode="hopeful")
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.Malformed: malformed value: asked writers that commit 'hopeful', found blind, swap
-    hint: give plain text or one of the frozen nouns of runstate_lab.model
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked writers that commit 'hopeful', found blind, swap
+    hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
     if mode not in ("blind", "swap"):
-        raise Malformed(f"writers that commit {mode!r}", "blind, swap")
+        raise OrderRefused(f"writers that commit {mode!r}", "blind, swap")
     if not 1 <= writers <= len(ascii_uppercase) or rounds < 1:
-        raise Malformed("1 to 26 writers of 1 round or more", f"{writers} of {rounds}")
+        raise OrderRefused("1 to 26 writers of 1 round or more", f"{writers} of {rounds}")
 
     def commit(register: int, writer: Writer) -> tuple[int, Writer, str]:
         if mode == "swap" and register != writer.copy - 1:

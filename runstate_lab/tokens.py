@@ -23,6 +23,8 @@ from runstate_lab.snapshots import canonical
 
 SHAPE = re.compile(r"(?:(\w+)/([^/]+)/)?([A-Za-z!_~+?]*)-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{2})")
 
+SHORT = re.compile(r"(?:\w+/[^/]+/)?[A-Za-z!_~+?]*(?:-[0-9a-f]{0,4}){0,3}")
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -55,6 +57,9 @@ class Token:
     def read(cls, text: str) -> Token:
         """The token in a text; refused when the text is not one or was mistyped."""
         found = SHAPE.fullmatch(text.strip()) if isinstance(text, str) else None
+        if found is None and isinstance(text, str) and SHORT.fullmatch(text.strip()):
+            ends = "three groups of digits, such as AABBBA-5d0e-91c2-7f, in full"
+            raise TokenRefused(f"{text!r:.80}", f"no {ends}", reason="the end of the token is missing")
         if found is None:
             shape = "text that ends in three groups of digits, such as AABBBA-5d0e-91c2-7f"
             raise TokenRefused(f"{text!r:.80}", f"no {shape}", reason="this is no token")

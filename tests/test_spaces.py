@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runstate_lab.broken import NaiveStore
-from runstate_lab.errors import Malformed, TokenRefused
+from runstate_lab.errors import OrderRefused, TokenRefused
 from runstate_lab.exploration import Exploration, Failure
 from runstate_lab.model import RunState
 from runstate_lab.orders import explore, play
@@ -419,7 +419,7 @@ def test_workers_that_wait_for_each_other_are_stuck(reduced: bool) -> None:
     assert "AAB" == "".join(sorted(failure.schedule))
     assert "nobody can move: A at take the lane, B at take the build" == failure.words
     for letter in "AB":
-        with pytest.raises(Malformed, match="blocked"):
+        with pytest.raises(OrderRefused, match="blocked"):
             replay(failure.schedule + letter, tables, frozenset())
 
 
@@ -585,11 +585,11 @@ def test_a_token_is_played_again_on_tables() -> None:
         play(token, tables, store=1)
     with pytest.raises(TokenRefused, match="out of date"):
         play(token, register_writers(2, 1, mode="swap"), store=0)
-    with pytest.raises(Malformed, match="worker A done"):
+    with pytest.raises(OrderRefused, match="worker A done"):
         play("AAAA", tables, store=0)
-    with pytest.raises(Malformed, match="no faults"):
+    with pytest.raises(OrderRefused, match="no faults"):
         play("A!", tables, store=0)
-    with pytest.raises(Malformed, match="the act crash: raised: ZeroDivisionError"):
+    with pytest.raises(OrderRefused, match="the act crash: raised: ZeroDivisionError"):
         play("B", alone(Act("crash", lambda shared, own: (1 // shared, own))), store=0)
 
 
@@ -617,7 +617,7 @@ def test_a_token_is_played_again_on_tables() -> None:
 )
 def test_wrong_arguments_are_refused(wrong: Callable[[], object]) -> None:
     """At once, and by a refusal that says what was asked."""
-    with pytest.raises(Malformed, match="asked "):
+    with pytest.raises(OrderRefused, match="asked "):
         wrong()
 
 
