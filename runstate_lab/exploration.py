@@ -52,7 +52,8 @@ class Exploration:
     `refused` those with a refusal of each code; `shortest` holds for each
     broken law the schedule with the fewest moves, then the fewest changes of
     hands, that breaks it; `tokens` the same as text that `play` runs again.
-    Tables are not run order by order: `states` is how many places were met.
+    Tables are not run order by order: `states` is how many places were met;
+    `note` says why a search that could not be reduced was run whole.
 
     >>> Exploration(schedules=20, runs=20, broken={"no_lost_update": 18})
     20 orders, 18 break no_lost_update
@@ -71,6 +72,7 @@ class Exploration:
     reduced: bool = False
     stopped: str = ""
     states: int | None = None
+    note: str = ""
 
     @property
     def holds(self) -> bool:
@@ -85,7 +87,7 @@ class Exploration:
         parts = [f"{self.schedules} orders"]
         parts += [f"{count} break {name}" for name, count in self.broken.items()]
         parts += [f"{count} report {code}" for code, count in self.refused.items()]
-        return ", ".join(parts)
+        return ", ".join(parts) + (f" ({self.note})" if self.note else "")
 
     def _verdicts(self) -> str:
         parts = [
@@ -95,4 +97,5 @@ class Exploration:
         parts += [f"some report {code}" for code in self.refused]
         met = f"{self.runs} orders" if self.states is None else f"{self.states} places"
         why = self.stopped or f"reduced: {met} stand for all"
+        why += f"; {self.note}" if self.note else ""
         return f"{', '.join(parts) or 'no law was asked for'} ({why})"

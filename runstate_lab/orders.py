@@ -65,7 +65,7 @@ def explore(
     6 orders
     >>> explore({"A": len}, store=lambda: StateStore(RunState("run-7")))
     no count, because of failures:
-    a worker before any move: raised: TypeError: object of type 'Line' has no len()
+    a worker before any move: raised: TypeError: object of type 'StateStore' has no len()
     """
     check_crew(workers)
     check_question(store, invariants, at_end, faults, most)

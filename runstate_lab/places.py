@@ -8,7 +8,8 @@ worked out once for these two, and from then on it is one addition.
 
 A reduced search does less, twice. A run of local acts is one move with the act
 behind it: nobody could tell. Workers with the same table are alike: of places
-that differ in who is who, one is kept.
+that differ in who is who, one is kept. For a law that is `symmetric`, and asks
+for `owns`, it does the second only.
 
 What is not here: counting orders, and short ways (see `spaces`, `routes`).
 """
@@ -52,7 +53,10 @@ class Way(NamedTuple):
 
 
 class Apart(BaseException):
-    """A law looks at who is who, or between local acts: the search cannot be reduced."""
+    """A law looks at who is who, or between local acts: the search cannot be reduced.
+
+    It is raised with the law's name.
+    """
 
 
 class TooMany(Exception):
@@ -72,14 +76,25 @@ class Veiled(Place):
         raise Apart
 
 
+Law = Callable[[Place], bool]
+
+
 class Space:
     """Places of some tables, and the moves out of each."""
 
-    def __init__(self, tables: Sequence[Table], shared: object, *, reduced: bool = False) -> None:
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        shared: object,
+        *,
+        reduced: bool = False,
+        runs: bool | None = None,
+    ) -> None:
         self.tables = list(tables)
         alike = [(table, canonical(table.own)) for table in tables]
         self.kinds = [alike.index(each) for each in alike]
         self.reduced = reduced
+        self.runs = reduced if runs is None else runs
         self.shifts = [WIDTH * number for number in range(1, len(tables) + 1)]
         self.top = WIDTH * (len(tables) + 1)
         self.masks = [MASK | MASK << shift for shift in self.shifts]
@@ -100,7 +115,7 @@ class Space:
     @property
     def exact(self) -> bool:
         """Whether an order of these moves is an order of the acts, one for one."""
-        return not self.reduced or not any(act.local for table in self.tables for act in table.acts)
+        return not self.runs or not any(act.local for table in self.tables for act in table.acts)
 
     def learn(self, key: int, position: int) -> int | None:
         """What a worker's next move adds to a place; None if it has no move now."""
@@ -151,11 +166,13 @@ class Space:
         owns = tuple(value.own for value in self.values(node))
         return Place(self.shared(node), owns, self.done(node))
 
-    def veiled(self, node: int) -> Place:
-        """The place as an invariant sees it: veiled where it stands for others too."""
-        if self.reduced:
-            return Veiled(self.shared(node), self.done(node))
-        return self.place(node)
+    def seen(self, node: int, law: Law) -> list[Place]:
+        """The place as an invariant sees it: veiled, or twice, where it stands for others too."""
+        if not self.reduced:
+            return [self.place(node)]
+        if self.runs or not getattr(law, "symmetric", False):
+            return [Veiled(self.shared(node), self.done(node))]
+        return [self.place(node), self.place(self._turned(node))]
 
     def canonical(self, node: int) -> int:
         """The one place that is kept of those that differ in who is who."""
@@ -164,6 +181,12 @@ class Space:
             node -= node & bits
             for shift, value in zip(shifts, values, strict=True):
                 node |= value << shift
+        return node
+
+    def _turned(self, node: int) -> int:
+        for shifts, bits in self._alike:
+            values = [node >> shift & MASK for shift in shifts]
+            node = node - (node & bits) + sum(map(int.__lshift__, values[1:] + values[:1], shifts))
         return node
 
     def twins(self, node: int) -> Iterator[int]:
@@ -211,15 +234,12 @@ class Space:
             shared, own, row = taken
             length += 1
             # A longer run goes round in a loop: its places are left to be met.
-            if not (self.reduced and act.local) or length >= len(table.acts):
+            if not (self.runs and act.local) or length >= len(table.acts):
                 break
         if not length:
             return Way(shared_at, value_at, 0, False)
         number = self._number(Value(kind, row, own))
         return Way(self._number(shared, "shared"), number, length)
-
-
-Law = Callable[[Place], bool]
 
 
 class Reached:
@@ -301,17 +321,25 @@ class Reached:
         self.begins.append(len(edges))
 
     def _judged(self, node: int) -> int:
-        place = self.space.veiled(node)
         for bit, law in enumerate(self._laws):
             flag = 1 << self.space.top + bit
             if node & flag:
                 continue
-            verdict = asked(law, place)
+            verdict = self._verdict(node, law)
             if isinstance(verdict, str):
                 self._doubts.append((law.__name__, verdict))
             elif not verdict:
                 node |= flag
         return node
+
+    def _verdict(self, node: int, law: Law) -> bool | str:
+        try:
+            verdicts = [asked(law, place) for place in self.space.seen(node, law)]
+        except Apart:
+            raise Apart(law.__name__) from None
+        if len(set(verdicts)) > 1:
+            raise Apart(law.__name__)
+        return verdicts[0]
 
 
 def asked(law: Law, place: Place) -> bool | str:

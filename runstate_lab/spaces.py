@@ -10,7 +10,7 @@ What is not here: what a place is (see `places`), and tokens.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from runstate_lab.errors import OrderRefused, words_of
 from runstate_lab.exploration import Exploration, Failure, Outcome
@@ -27,9 +27,10 @@ PLACES = 1_000_000
 def explore_tables(asked: Question) -> Exploration:
     """What all orders of these tables show; `asked.store` gives the shared value.
 
-    A reduced search is run whole when an invariant asks for `owns`, or a law
-    at the end tells workers of one table apart. Its counts are given where no
-    act is local: workers that are alike have as many orders each.
+    A reduced search is run whole, and says so, when an invariant asks for `owns`
+    and is not `symmetric`, or a law at the end tells workers of one table
+    apart. Its counts are given where no act is local, or every act is made:
+    workers that are alike have as many orders each.
 
     >>> from runstate_lab.tables import no_lost_update, register_writers
     >>> blind = register_writers(2, 1)
@@ -46,12 +47,13 @@ def explore_tables(asked: Question) -> Exploration:
     if fault is not None:
         broken = dict.fromkeys((law.__name__ for law in asked.laws), False)
         return Exploration(None, 0, broken=broken, failures=(fault,), reduced=asked.reduced)
-    for reduced in (True, False) if asked.reduced else (False,):
+    note, declared = "", any(getattr(law, "symmetric", False) for law in asked.invariants)
+    for runs in ((True, False) if declared else (True,)) if asked.reduced else ():
         try:
-            return Survey(asked, Space(tables, shared, reduced=reduced)).told()
-        except Apart:
-            continue
-    raise AssertionError("a search that is not reduced is never apart")
+            return Survey(asked, Space(tables, shared, reduced=True, runs=runs)).told()
+        except Apart as apart:
+            note = f"run whole: {apart} tells workers of one table apart, or looks at their own values"
+    return replace(Survey(asked, Space(tables, shared)).told(), note=note)
 
 
 @dataclass
@@ -116,7 +118,7 @@ class Survey:
         for bit, law in enumerate(self._asked.at_end, start=len(self._asked.invariants)):
             verdicts = {ask(law, place) for place in places}
             if len(verdicts) > 1:
-                raise Apart
+                raise Apart(law.__name__)
             verdict = verdicts.pop()
             if isinstance(verdict, str):
                 self._reached.unasked.setdefault(law.__name__, (verdict, []))[1].append(at)

@@ -264,6 +264,21 @@ def register_writers(writers: int, rounds: int, *, mode: str = "blind") -> dict[
     return dict.fromkeys(ascii_uppercase[:writers], Table(acts, Writer()))
 
 
+def symmetric(law: Callable[[Place], bool]) -> Callable[[Place], bool]:
+    """The law, declared to say the same whichever of two alike workers is which.
+
+    An invariant that asks for `owns` keeps a search from being reduced, unless
+    it says so. It is asked about each place once more with all alike workers
+    moved on by one: where it says something else, the search is run whole.
+
+    >>> symmetric(lambda place: len(set(place.owns)) > 1).symmetric
+    True
+    """
+    law.symmetric = True  # type: ignore[attr-defined]
+    return law
+
+
+@symmetric
 def no_lost_update(place: Place) -> bool:
     """The register counts every round that a writer was told is done.
 

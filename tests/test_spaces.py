@@ -26,6 +26,7 @@ from runstate_lab.tables import (
     no_lost_update,
     register_writers,
     replay,
+    symmetric,
 )
 
 Tables = Mapping[str, Table]
@@ -265,8 +266,50 @@ def test_a_law_that_looks_at_who_is_who_is_asked_everywhere() -> None:
     racing = dict.fromkeys("AB", Table((Act("run", lambda shared, own: (1, shared or None)),)))
     ended = explore(racing, store=lambda: 0, at_end=(a_was_second,), reduced=True)
 
+    whole = "(run whole: {} tells workers of one table apart, or looks at their own values)".format
+
+    assert repr(found).endswith(whole("b_is_not_alone"))
+    assert repr(ended).endswith(whole("a_was_second"))
     assert (False, 20, "BBB") == (found.reduced, found.schedules, found.shortest["b_is_not_alone"])
     assert (False, 1, "AB") == (ended.reduced, ended.broken["a_was_second"], ended.shortest["a_was_second"])
+
+
+@pytest.mark.parametrize("name", [name for name, tables in {**SMALL, **LARGER}.items() if isinstance(tables["A"].own, Writer)])
+def test_a_symmetric_invariant_reduces_the_search(name: str) -> None:
+    """The kit's own law says the same whoever is who, so fewer places are met, and counted."""
+    tables = {**SMALL, **LARGER}[name]
+    whole = explore(tables, store=lambda: 0, invariants=(no_lost_update, below_two))
+    reduced = explore(tables, store=lambda: 0, invariants=(no_lost_update, below_two), reduced=True)
+
+    assert (True, "") == (reduced.reduced, reduced.note)
+    assert reduced.states < whole.states or 1 == len(tables)
+    assert verdicts(whole) == verdicts(reduced)
+    assert (whole.schedules, whole.broken) == (reduced.schedules, reduced.broken)
+
+
+def test_a_law_that_is_wrongly_declared_symmetric_is_asked_everywhere() -> None:
+    """It tells A from B where their places are changed: the search is run whole, and says so."""
+
+    @symmetric
+    def a_is_not_first(place: Place) -> bool:
+        return place.owns[0].rounds <= place.owns[1].rounds
+
+    found = explore(register_writers(2, 1), store=lambda: 0, invariants=(a_is_not_first,), reduced=True)
+
+    assert (False, 20, "AAA") == (found.reduced, found.schedules, found.shortest["a_is_not_first"])
+    assert "run whole: a_is_not_first tells" in found.note
+
+
+def test_a_symmetric_law_is_asked_between_local_acts() -> None:
+    """What a worker only thinks is seen by the law, though nobody else can see it."""
+
+    @symmetric
+    def nobody_thinks_of_one(place: Place) -> bool:
+        return Writer(1, 0) not in place.owns
+
+    found = [explore(register_writers(2, 1), store=lambda: 0, invariants=(nobody_thinks_of_one,), reduced=reduced) for reduced in (False, True)]
+
+    assert [("AA", 20), ("AA", 20)] == [(each.shortest["nobody_thinks_of_one"], each.broken["nobody_thinks_of_one"]) for each in found]
 
 
 @pytest.mark.parametrize(
