@@ -67,6 +67,7 @@ def told(share: Share) -> tuple[float, ...]:
 
 
 @pytest.mark.usefixtures("no_peers")
+@pytest.mark.slow
 def test_every_row_has_its_aims_and_absent_peers_are_said_in_words() -> None:
     """All eight rows come, in order; what needs a peer is not measured, with a hint."""
     rows = quick()
@@ -103,6 +104,7 @@ def test_everybody_searches_the_same_places() -> None:
 
 
 @pytest.mark.usefixtures("no_peers")
+@pytest.mark.slow
 def test_two_writers_lose_nothing_even_when_measured_quickly() -> None:
     """Whatever the speed: every acknowledged write is in the file."""
     ((row,),) = [quick("--only", "contention")]

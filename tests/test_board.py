@@ -398,21 +398,42 @@ class Unmade:
     [
         (Raising, "A, the test tool, fails: KeyError: 'missing'. That is a fault of the code"),
         (Spinning, "A, the test tool, fails: it seems to have no end: more than 500000 instructions"),
-        (Unmade, "Nothing can be played: it cannot begin: RuntimeError: no disk."),
     ],
 )
 def test_what_is_wrong_with_a_learners_code_is_told(mine: type, said: str) -> None:
     """No traceback: the step failed, nothing is open after it, and exploring gives no count."""
     board = Board("two_writers", variants=("naive",), mine=mine)
     board.choose("mine")
-    if mine is not Unmade:
-        board.play("AAA")
+    board.play("AAA")
 
     assert board.text().startswith(said)
     assert board.schedule == board.token()
     assert {False} == {is_open for _, is_open, _ in board.moves()}
     assert board.explore().startswith("No count: ")
     assert board.picture() and board.compare() is not None
+
+
+@pytest.mark.parametrize(
+    ("mine", "words"),
+    [
+        ("nope", "mine='nope', found a str"),
+        (3, "mine=3, found a int"),
+        (Unmade, "own, Unmade, found RuntimeError: no disk"),
+        (lambda: MyStore, "own, <lambda>, found TypeError: "),
+        (lambda state: 3, r"own, <lambda>, found a int without load\(\)"),
+    ],
+)
+def test_what_is_no_store_is_refused_when_the_board_is_made(mine: object, words: str) -> None:
+    """In words, and not in the middle of the first order."""
+    with pytest.raises(Askew, match=words):
+        Board("two_writers", mine=mine)
+
+
+def test_a_world_with_faults_counts_its_orders_without_a_fault() -> None:
+    """The count of tried orders is of these; exploring counts those with a fault too."""
+    faulted = {name: Board(name).graph["faulted"] for name in WORLDS}
+
+    assert faulted == {name: bool(world.faults) for name, world in WORLDS.items()}
 
 
 def test_a_learners_own_workers_are_told_by_what_they_do() -> None:

@@ -221,6 +221,7 @@ def test_a_learners_own_store_is_explored_and_its_counterexample_replayed(visit:
 BORROWED = Board("three_writers", variants=("naive",), schedule="ABC").token()
 
 
+@pytest.mark.slow
 def test_faults_are_asked_of_the_kernel(visit: Any) -> None:
     """A crash, a late proposal, its mail; and a kernel that is gone is told."""
     board = shown(visit, TWO)
