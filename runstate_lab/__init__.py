@@ -156,14 +156,14 @@ LATER = {
     "exploration": "Exploration Failure Outcome",
     "laws": (
         "Keyed intent_before_effect no_decision_on_old_facts no_double_claim no_effect_twice "
-        "no_lost_update no_result_for_a_closed_call no_stale_approval no_terminal_return "
-        "nothing_begins_after_the_end nothing_left_open nothing_pending_at_completion "
-        "one_approval_one_effect only_the_holder_reports"
+        "no_event_of_a_stranger no_lost_update no_result_for_a_closed_call no_stale_approval "
+        "no_terminal_return nothing_begins_after_the_end nothing_left_open "
+        "nothing_pending_at_completion one_approval_one_effect only_the_holder_reports"
     ),
     "line": "FAULTS",
     "orders": "explore explore_world play",
     "race": "Race Step moves",
-    "tables": "END Act Place Table register_writers",
+    "tables": "END Act Place Table register_writers symmetric",
     "tokens": "Token",
     "variants": "Variant World",
     "worlds": "WORLDS",

@@ -74,7 +74,7 @@ def world_of(world: str | World) -> World:
     >>> world_of("two_authors").name
     Traceback (most recent call last):
         ...
-    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the world 'two_authors', found two_writers, three_writers, early_completion, no_answer, two_schedulers, stalled_worker, crash_between, approve_or_cancel, two_resumes, stale_approval, late_result
+    runstate_lab.errors.OrderRefused: this cannot be played or explored: asked the world 'two_authors', found two_writers, three_writers, stranger, early_completion, no_answer, two_schedulers, stalled_worker, crash_between, approve_or_cancel, two_resumes, stale_approval, late_result
     hint: name workers A, B, C; write them with `yield`; give laws as functions; make open moves
     """
     if isinstance(world, World):

@@ -23,6 +23,7 @@ from runstate_lab.model import (
     RunStatus,
 )
 from runstate_lab.race import Race
+from runstate_lab.rules import RULES
 from runstate_lab.store import StateStore
 
 Law = Callable[[Race], bool]
@@ -204,6 +205,18 @@ def only_the_holder_reports(race: Race) -> bool:
         elif event.kind in REPORTED and holders.get(event.value.node, worker) != worker:
             return False
     return True
+
+
+def no_event_of_a_stranger(race: Race) -> bool:
+    """Every accepted event came from a writer that the rules name for its kind.
+
+    >>> no_event_of_a_stranger(idle())
+    True
+    """
+    rows = [(event, RULES.row(event.kind)) for event in race.accepted]
+    return all(
+        event.authority == row.authority and row.admits(event.source) for event, row in rows
+    )
 
 
 def nothing_left_open(race: Race) -> bool:

@@ -1,7 +1,8 @@
 """Floor 5. What a world to explore is: a start, who acts, which laws, and its variants.
 
-Each world has one variant that is right, named first, and beside it variants
-that are wrong on purpose: another kind of store, or other workers.
+Each world has one variant that is right, named first, and beside it others
+with another kind of store or other workers: wrong on purpose, or right in
+another way. Which, an exploration tells.
 
 What is not here: the worlds themselves (see `worlds`).
 """

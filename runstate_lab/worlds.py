@@ -12,6 +12,7 @@ from runstate_lab.variants import MakeStore, Variant, World
 from runstate_lab.writers import (
     EARLY_COMPLETION,
     NO_ANSWER,
+    STRANGER,
     THREE_WRITERS,
     TWO_WRITERS,
     reporting,
@@ -24,6 +25,7 @@ WORLDS = {
     for world in (
         TWO_WRITERS,
         THREE_WRITERS,
+        STRANGER,
         EARLY_COMPLETION,
         NO_ANSWER,
         TWO_SCHEDULERS,

@@ -17,6 +17,7 @@ from runstate_lab.broken import (
 from runstate_lab.errors import OutcomeUnknown
 from runstate_lab.laws import (
     no_decision_on_old_facts,
+    no_event_of_a_stranger,
     no_lost_update,
     no_result_for_a_closed_call,
     no_terminal_return,
@@ -132,6 +133,21 @@ def reporting_once(store: StateStore) -> Generator[object, None, None]:
     _report_scan(store, seen)
 
 
+def model_cancelling(store: StateStore) -> Generator[object, None, None]:
+    """The model in two steps: read the state, ask for the run to be cancelled.
+
+    >>> list(model_cancelling(StateStore(run_7_at_revision_4())))
+    Traceback (most recent call last):
+        ...
+    runstate_lab.errors.WriterRejected: event source/authority rejected: asked run_cancelled as model:planner with authority model, found a row for runtime or user:* with authority runtime
+    hint: hand the proposal to the door whose authority the rules table names
+    """
+    seen = store.load()
+    yield
+    proposal = StateProposal("run_cancelled", "the tests take too long", seen.revision)
+    Runtime(store).accept_model_proposal(proposal)
+
+
 def run_7_at_revision_4() -> RunState:
     """Run-7 after three dispatches: its build, its tests and its scan are running.
 
@@ -201,6 +217,20 @@ THREE_WRITERS = World(
         "last-write-wins": Variant(three_reporters(), LastWriteWinsStore),
     },
     (no_lost_update, no_decision_on_old_facts),
+)
+
+TESTS = reporting("run_tests", "tests=green", "c2", steps=2)
+
+STRANGER = World(
+    "stranger",
+    "The tests of run-7 are done; the model, who may only propose, would rather cancel the run.",
+    run_7_at_revision_4,
+    {"A": "the test tool", "B": "the model"},
+    {
+        RIGHT: Variant({"A": TESTS, "B": model_cancelling}),
+        "no authority": Variant({"A": TESTS, "B": model_cancelling}, NoAuthorityStore),
+    },
+    (no_event_of_a_stranger, no_decision_on_old_facts),
 )
 
 EARLY_COMPLETION = World(

@@ -33,6 +33,7 @@ HOLDER, RETURN, AFTER = (
     "nothing_begins_after_the_end",
 )
 ONE, STALE = "one_approval_one_effect", "no_stale_approval"
+STRANGE = "no_event_of_a_stranger"
 CONFLICT, ILLEGAL, REPEATED = "revision_conflict", "illegal_transition", "call_repeated"
 
 # world, variant: orders; law: orders that break it and the shortest one; code: orders with it.
@@ -48,6 +49,10 @@ EXPECTED: dict[str, dict[str, Row]] = {
         "compare-and-swap": (90, {}, {CONFLICT: 84}),
         "naive": (90, {LOST: (84, "ABBA"), OLD: (84, "ABBA")}, {}),
         "last-write-wins": (90, {OLD: (84, "ABBA")}, {}),
+    },
+    "stranger": {
+        "compare-and-swap": (6, {}, {"writer_rejected": 6}),
+        "no authority": (6, {STRANGE: (4, "BB")}, {CONFLICT: 4, "call_late": 1}),
     },
     "early_completion": {
         "compare-and-swap": (6, {}, {CONFLICT: 2, "still_pending": 3}),
@@ -276,7 +281,7 @@ def test_every_law_is_broken_somewhere_but_never_in_a_right_variant() -> None:
 
     assert laws == broken
     assert set() == never
-    assert 13 == len(laws)
+    assert 14 == len(laws)
 
 
 @pytest.mark.parametrize("world", WORLDS)
@@ -331,7 +336,7 @@ def test_every_token_plays_again_to_the_same_end() -> None:
         assert not judge(race)
         assert (race.store.load(), race.said) == (again.store.load(), again.said)
 
-    assert 38 == len(tokens())
+    assert 39 == len(tokens())
 
 
 def test_a_token_with_one_letter_changed_is_refused() -> None:

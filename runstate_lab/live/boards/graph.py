@@ -138,6 +138,7 @@ class Ground:
             ],
             "expected": [{"id": one, "label": one} for one in words.EXPECTED],
             "faults": [[mark, said] for mark, said in FAULTS.items()],
+            "faulted": any(setting.faults for setting in self.cast.settings),
             "orders": {name: self.orders(name) for name in self.plays},
             "layout": {
                 "size": list(layout.size),

@@ -31,6 +31,7 @@ BROKEN = {
     "intent_before_effect": "an effect nobody announced",
     "no_result_for_a_closed_call": "a result for a closed call",
     "only_the_holder_reports": "reported by a stranger",
+    "no_event_of_a_stranger": "a stranger was let in",
     "nothing_left_open": "something is left open",
 }
 """What to say when a law of the kit is broken."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from runstate_lab.errors import OrderRefused
 from runstate_lab.laws import Law
-from runstate_lab.live.boards.plays import Setting
+from runstate_lab.live.boards.plays import Setting, safely
 from runstate_lab.live.faults import Askew
 from runstate_lab.race import Worker
 from runstate_lab.search import Question
@@ -61,6 +61,7 @@ def settings_of(
             raise Askew(f"the variant {variant!r} of {name}", "no such variant", hint)
     found = [_setting(world, variant) for variant in variants or world.variants]
     if mine is not None:
+        _check_mine(world, mine)
         found.append(_setting(world, "", mine))
     return tuple(found)
 
@@ -128,6 +129,18 @@ def _setting(world: World, variant: str, mine: MakeStore | None = None) -> Setti
         world.faults,
         "" if mine else world.name,
     )
+
+
+def _check_mine(world: World, mine: Any) -> None:
+    hint = "give a class of stores, or a function that makes one from the first state"
+    if not callable(mine):
+        raise Askew(f"a board with mine={mine!r:.60}", f"a {type(mine).__name__}", hint)
+    named = getattr(mine, "__name__", type(mine).__name__)
+    store, failure = safely(lambda: world.fresh(store=mine))
+    if not failure and not callable(getattr(store, "load", None)):
+        failure = f"a {type(store).__name__} without load()"
+    if failure:
+        raise Askew(f"a board with a store of your own, {named}", failure, hint)
 
 
 def _world(name: str) -> World:

@@ -79,7 +79,9 @@ function orderField(view) {
 function paintTried(view) {
   const { model } = view, tried = model.get("tried"), total = model.get("graph").orders[model.get("shown")];
   const plain = tried.filter((order) => /^[A-Z]*$/.test(order)).length, faulty = tried.length - plain;
-  view.count.textContent = `${plain}${total ? ` of ${total === 1 ? "1 order" : `the ${total} orders`}` : plain === 1 ? " order" : " orders"} played${faulty ? `, and ${faulty} with a fault` : ""}`;
+  const without = model.get("graph").faulted ? " without a fault" : "";
+  const of = total ? ` of ${total === 1 ? "1 order" : `the ${total} orders`}` : plain === 1 ? " order" : " orders";
+  view.count.textContent = `${plain}${of}${without} played${faulty ? `, and ${faulty} with a fault` : ""}`;
   if (tried.length < view.chips.children.length) view.chips.replaceChildren();
   for (const order of tried.slice(view.chips.children.length)) view.chips.append(chip(view, order));
   tried.forEach((order, index) => {
