@@ -42,7 +42,11 @@ def check_crew(workers: Any) -> None:
 
 
 def tabled(workers: Workers) -> TypeGuard[Mapping[str, Table]]:
-    """Whether the workers are tables."""
+    """Whether the workers are tables.
+
+    >>> tabled({"A": len})
+    False
+    """
     return isinstance(next(iter(workers.values())), Table)
 
 
