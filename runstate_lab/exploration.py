@@ -49,9 +49,12 @@ class Exploration:
     `schedules` is the exact number of orders, or None where it is not known:
     the search was reduced, was stopped, or met a failure. `runs` is how many
     orders were run in fact. `broken` counts the orders that break each law,
-    `refused` those with a refusal of each code; `shortest` holds for each
+    `refused` those with a refusal of each code, heard or not; `shortest` holds for each
     broken law the schedule with the fewest moves, then the fewest changes of
     hands, that breaks it; `tokens` the same as text that `play` runs again.
+    Where a search was stopped, met a failure, or was reduced and had no room to
+    look for shorter ones, each of these is a short order only, and
+    `surely_shortest` says no.
     Tables are not run order by order: `states` is how many places were met;
     `note` says why a search that could not be reduced was run whole.
 
@@ -73,6 +76,7 @@ class Exploration:
     stopped: str = ""
     states: int | None = None
     note: str = ""
+    surely_shortest: bool = True
 
     @property
     def holds(self) -> bool:
@@ -90,12 +94,15 @@ class Exploration:
         return ", ".join(parts) + (f" ({self.note})" if self.note else "")
 
     def _verdicts(self) -> str:
+        met = f"{self.runs} orders" if self.states is None else f"{self.states} places"
+        run = f"none of {met} run broke" if self.stopped else "no order breaks"
         parts = [
-            f"{'some orders break' if count else 'no order breaks'} {name}"
-            for name, count in self.broken.items()
+            f"{'some orders break' if count else run} {name}" for name, count in self.broken.items()
         ]
         parts += [f"some report {code}" for code in self.refused]
-        met = f"{self.runs} orders" if self.states is None else f"{self.states} places"
         why = self.stopped or f"reduced: {met} stand for all"
         why += f"; {self.note}" if self.note else ""
-        return f"{', '.join(parts) or 'no law was asked for'} ({why})"
+        if not self.broken:
+            parts.append("no law was asked for")
+            return f"{why}; {', '.join(parts)}"
+        return f"{', '.join(parts)} ({why})"

@@ -111,7 +111,7 @@ class Line:
         """What the store's function gives; the touch is written down."""
         if verb == "context":
             return function(*arguments, **named)
-        self.passed += arguments
+        self.passed += [one for one in arguments if one is not self.store]
         self.passed += named.values()
         if verb == "apply" and (arguments or named):
             answer = self._sent(Mail(arguments, named))
@@ -123,7 +123,8 @@ class Line:
         else:
             self.touches.append(Touch(verb))
             answer = function(*arguments, **named)
-        self.passed.append(answer)
+        if answer is not self.store:
+            self.passed.append(answer)
         return answer
 
     def _sent(self, mail: Mail) -> Any:
@@ -204,7 +205,7 @@ BEHIND: Any = Seen.__dict__["_line_of_the_race"]
 
 
 class Call:
-    """A function of the store: the touch is written down when it is called, not when it is got."""
+    """A function of the store; the touch is written down when it is called, not before."""
 
     __slots__ = ("_function", "_seen", "_verb")
 

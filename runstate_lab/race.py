@@ -25,12 +25,13 @@ from runstate_lab.errors import OrderRefused, OutcomeUnknown, Refusal
 from runstate_lab.line import FAULTS, Line, Touch
 from runstate_lab.model import RunState, StateEvent, StateProposal
 from runstate_lab.store import StateStore
-from runstate_lab.watch import bounded
+from runstate_lab.watch import Endless, bounded
 
 Worker = Callable[[StateStore], Generator[object, None, None]]
 
 MOVE = re.compile(rf"[A-Z][{re.escape(''.join(FAULTS))}]?|[a-z]")
 CRASH = "!"
+CLOSINGS = 20
 
 
 class NeverYields(OrderRefused):
@@ -85,7 +86,7 @@ class Race:
         self._lines = {name: Line(store) for name in workers}
         self._running = {name: self._begun(name) for name in workers}
         # A crash runs no `finally`: what was left behind is kept until the race is over.
-        self._left: list[object] = []
+        self._left: list[Generator[object, None, None]] = []
 
     @property
     def schedule(self) -> str:
@@ -142,10 +143,31 @@ class Race:
             self._running[name] = self._begun(name)
             self._write(move, name, ended="crashed")
         elif watched:
-            with bounded():
+            with bounded() as watch:
                 self._advance(move, name, fault)
+            if watch.fired:
+                raise Endless("it goes on without an end, and catches what would stop it")
         else:
             self._advance(move, name, fault)
+
+    def passed(self, name: str) -> tuple[object, ...]:
+        """What a worker was given by its store, and gave it, so far."""
+        return tuple(self._lines[name].passed)
+
+    def close(self) -> None:
+        """End the workers that are not done; whatever they do about it is dropped."""
+        for worker in (*self._running.values(), *self._left):
+            for _ in range(CLOSINGS):
+                try:
+                    with bounded():
+                        worker.close()
+                    break
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:  # noqa: BLE001, S112 - nobody waits for these
+                    continue
+        self._running.clear()
+        self._left.clear()
 
     def _is_open(self, move: str) -> bool:
         shaped = isinstance(move, str) and MOVE.fullmatch(move) is not None

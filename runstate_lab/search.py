@@ -1,65 +1,55 @@
 """Floor 5. Every order of ordinary code, each on a fresh store.
 
 Code cannot be copied in the middle of its work, so each branch is run again
-from its start. What was seen the first time must be seen again: a difference
-is a failure of the code under test, never a count.
+from its start, and each complete order once more at its end. Move by move it
+must show what it showed the first time: a difference is a failure of the code
+under test, never a count. What shows it only now and then can still be missed.
 
-What is not here: steps over plain values (see `spaces`), and tokens.
+What is not here: what is explored (see `question`), steps over plain values
+(see `spaces`), and tokens.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runstate_lab.errors import OrderRefused, words_of
-from runstate_lab.exploration import Exploration, Failure
+from runstate_lab.exploration import Exploration
 from runstate_lab.laws import Law
-from runstate_lab.line import FAULTS
-from runstate_lab.race import CRASH, NeverYields, Race, Worker, check_names, moves
+from runstate_lab.question import LONGEST, MOST, Question
+from runstate_lab.race import NeverYields, Race, moves
 from runstate_lab.store import StateStore
-from runstate_lab.tally import Tally, reading_order, snapshot, told
+from runstate_lab.tally import (
+    Tally,
+    frozen,
+    observed,
+    reading_order,
+    shown,
+    snapshot,
+    told,
+    unlike,
+)
+from runstate_lab.verdicts import Unfit, Unsteady, verdict
 from runstate_lab.watch import Endless, bounded
 
-LONGEST = 200
-MOST = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What is explored: workers, a factory of stores, laws, faults and bounds."""
-
-    workers: Mapping[str, Worker]
-    store: Callable[[], StateStore]
-    invariants: tuple[Law, ...] = ()
-    at_end: tuple[Law, ...] = ()
-    faults: str = ""
-    reduced: bool = False
-    most: int = MOST
-
-    def __post_init__(self) -> None:
-        check_names(self.workers)
-        names = [getattr(law, "__name__", "") for law in self.laws]
-        if {"", "<lambda>"} & set(names) or len(names) != len(set(names)):
-            raise OrderRefused("laws with a name of their own (use def)", str(names))
-        if set(self.faults) - set(FAULTS):
-            raise OrderRefused(f"the faults {self.faults!r}", f"only {' '.join(FAULTS)}")
-
-    @property
-    def laws(self) -> tuple[Law, ...]:
-        """All laws, those of every move first."""
-        return self.invariants + self.at_end
+__all__ = ["MOST", "Question", "Search"]
+PREFIXES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A move that was open and not made yet, and what was seen before it."""
+    """A move that was open and not made yet, and what was seen before it.
+
+    `broken` are the laws broken so far, `anew` those that broke just here.
+    """
 
     before: tuple[str, ...] = ()
     move: str = ""
     broken: frozenset[str] = frozenset()
-    seen: object = None
+    anew: frozenset[str] = frozenset()
+    seen: tuple[object, ...] = ()
+    state: object = None
 
 
 class Stopped(Exception):
@@ -80,65 +70,85 @@ class Search:
     def __init__(self, asked: Question) -> None:
         self._asked = asked
         self._tally = Tally()
+        self._fail = self._tally.fail
         self._stores: list[StateStore] = []
         self._why = ""
+        self._orders = 0
 
     def result(self) -> Exploration:
         """Everything found, once every order was run or the search had to stop."""
-        waiting = [Branch()]
+        waiting, shortest = [Branch()], True
         try:
             while waiting:
-                if self._tally.ends.total() >= self._asked.most:
+                if self._orders >= self._asked.most:
                     self._why = f"stopped after {self._asked.most} orders"
                     break
                 waiting += self._descend(waiting.pop())
-            self._once_more()
+            if self._asked.reduced and self._tally.shortest and not self._tally.failures:
+                shortest = self._shorten()
         except Stopped:
             pass
-        return told(self._tally, self._asked.laws, reduced=self._asked.reduced, why=self._why)
+        reduced, why = self._asked.reduced, self._why
+        return told(self._tally, self._asked.laws, reduced=reduced, why=why, shortest=shortest)
 
     def _descend(self, branch: Branch) -> list[Branch]:
         """Make the move and go on with the first open one to the end of the order."""
-        race = self._again(branch.before, branch.seen)
-        made, move, broken = branch.before, branch.move, branch.broken
+        race = self._again(branch)
+        made, move, seen, broken = branch.before, branch.move, branch.seen, branch.broken
         others: list[list[Branch]] = []
         while self._moved(race, made, move):
-            made = (*made, move) if move else made
-            laws = self._asked.invariants
-            now_broken = self._judged(race, made, laws, broken)
-            if now_broken is None:
+            if move:
+                made, seen = (*made, move), (*seen, observed(race))
+            state = self._state(race, made)
+            now = self._judged(race, made, self._asked.invariants, broken)
+            if state is None or now is None:
+                self._orders += 1
                 break
-            broken, choices = now_broken, self._choices(race, made)
-            seen = self._seen(race, made)
-            if seen is None:
-                break
+            broken, anew, choices = now, now - broken, self._choices(race, made)
+            here = Branch(made, "", broken, anew, seen, state)
             if not choices:
-                self._ended(race, made, broken)
+                self._ended(race, here)
                 break
-            others.append([Branch(made, other, broken, seen) for other in choices[:0:-1]])
+            others.append([
+                Branch(made, other, broken, anew, seen, state) for other in choices[:0:-1]
+            ])
             move = choices[0]
+        race.close()
         return [branch for level in others for branch in level]
 
-    def _once_more(self) -> None:
-        """One order to each outcome is run again: code may differ where no branch was."""
-        for (state, _), schedule in self._tally.examples.items():
-            race = self._again(moves(schedule))
-            if snapshot(race.store.load()) != state:
-                self._differs(moves(schedule))
-
-    def _again(self, before: tuple[str, ...], seen: object = None) -> Race:
-        race = self._fresh()
+    def _again(self, branch: Branch) -> Race:
+        """The race at a branch, run anew: it shows what it showed before, or is told."""
+        race, made = self._fresh(), branch.before
         try:
-            for move in before:
+            for number, move in enumerate(made):
                 race.step(move, watched=False)
-        except (Exception, SystemExit):  # noqa: BLE001 - it went well the first time
-            self._differs(before)
-        if seen is not None and self._seen(race, before) != seen:
-            self._differs(before)
+                now = observed(race)
+                if now != branch.seen[number]:
+                    self._differs(made[: number + 1], unlike(branch.seen[number], now))
+            state = snapshot(race.store.load())
+        except (Stopped, KeyboardInterrupt):
+            raise
+        except BaseException as fault:  # noqa: BLE001 - it went well the first time
+            self._differs(made, f"it went well once, and then raised {words_of(fault)}")
+        if branch.state not in (None, state):
+            self._differs(made, "the state after these moves differs")
+        if made:
+            self._same_verdicts(race, branch, self._asked.invariants)
         return race
 
-    def _differs(self, made: tuple[str, ...]) -> None:
-        self._fail("not the same twice", "the code", made, "the same moves ended elsewhere")
+    def _same_verdicts(self, race: Race, branch: Branch, laws: Iterable[Law]) -> None:
+        for law in laws:
+            name = law.__name__
+            if name not in branch.broken or name in branch.anew:
+                again = self._judged(race, branch.before, (law,), frozenset(), kept=False)
+                if again is not None and (name in again) != (name in branch.broken):
+                    words = "it gave another answer to the same moves"
+                    self._fail("law", name, branch.before, words)
+                    self._tally.shortest.pop(name, None)
+                    raise Stopped
+
+    def _differs(self, made: tuple[str, ...], words: str) -> None:
+        self._fail("not the same twice", "the code", made, words)
         raise Stopped
 
     def _fresh(self) -> Race:
@@ -154,11 +164,13 @@ class Search:
                     who = "a worker"
                     return Race(self._asked.workers, store)
             kind, words = "store shared", "it gave a store that was used before"
+        except KeyboardInterrupt:
+            raise
         except NeverYields as fault:
             kind, words = "never yields", words_of(fault)
         except Endless as fault:
             kind, words = "endless", str(fault)
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a learner's code may raise anything
+        except BaseException as fault:  # noqa: BLE001 - a learner's code may raise anything
             words = words_of(fault)
         self._fail(kind, who, (), words)
         raise Stopped
@@ -170,23 +182,31 @@ class Search:
         who, after = f"worker {move[0].upper()}", (*made, move)
         try:
             race.step(move)
+        except KeyboardInterrupt:
+            raise
         except Endless as fault:
             self._fail("endless", who, after, str(fault))
             raise Stopped from None
-        except OrderRefused as fault:
-            if len(move) == 1 or len(race.log) == len(made):
+        except BaseException as fault:  # noqa: BLE001 - a learner's code may raise anything
+            hit_nothing = isinstance(fault, OrderRefused) and len(move) > 1
+            if not hit_nothing or len(race.log) == len(made):
+                self._orders += 1
                 self._fail("raised", who, after, words_of(fault))
             return False
-        except (Exception, SystemExit) as fault:  # noqa: BLE001 - a learner's code may raise anything
-            self._fail("raised", who, after, words_of(fault))
-            return False
         if len(after) > LONGEST:
-            self._fail("endless", who, after[:12], f"more than {LONGEST} moves, and no end")
+            words = f"more than {LONGEST} moves: it has no end, or is too long to be explored"
+            self._fail("endless", who, after[:12], words)
             raise Stopped
         return True
 
     def _judged(
-        self, race: Race, made: tuple[str, ...], laws: Iterable[Law], broken: frozenset[str]
+        self,
+        race: Race,
+        made: tuple[str, ...],
+        laws: Iterable[Law],
+        broken: frozenset[str],
+        *,
+        kept: bool = True,
     ) -> frozenset[str] | None:
         """The laws broken so far; None if a law cannot be asked."""
         for law in laws:
@@ -194,82 +214,97 @@ class Search:
             if name in broken:
                 continue
             try:
-                with bounded():
-                    verdict = law(race)
-            except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - a learner's law
-                self._fail("law", name, made, words_of(fault))
+                holds = verdict(law, race, reduced=self._asked.reduced)
+            except Unfit as fault:
+                self._fail("law", name, made, str(fault))
                 return None
-            if verdict is not True and verdict is not False:
-                self._fail("law", name, made, f"gave {verdict!r}, neither True nor False")
-                return None
-            if not verdict:
+            except Unsteady as fault:
+                self._fail("not the same twice", "the store", made, str(fault))
+                raise Stopped from None
+            if not holds:
                 broken |= {name}
-                best = self._tally.shortest.get(name)
-                schedule = "".join(made)
-                self._tally.shortest[name] = min(best or schedule, schedule, key=reading_order)
+                if kept:
+                    self._tally.breaks(name, made)
         return broken
 
-    def _choices(self, race: Race, made: tuple[str, ...]) -> list[str]:
+    def _choices(self, race: Race, made: tuple[str, ...], *, reduced: bool = True) -> list[str]:
         plain = list(race.enabled)
-        faulty = self._faulty(race, made, plain) if self._asked.faults else []
-        if self._asked.reduced and len(plain + faulty) > 1:
+        faulty = self._asked.faulty(race) if self._asked.faults else []
+        if reduced and self._asked.reduced and len(plain + faulty) > 1:
             for name in filter(str.isupper, plain):
                 if self._is_local(made, name):
                     return [name]
         return plain + faulty
 
-    def _faulty(self, race: Race, made: tuple[str, ...], plain: list[str]) -> list[str]:
-        """The open moves with a fault; a crash before the first step changes nothing."""
-        left = Counter(self._asked.faults) - Counter("".join(move[1:] for move in made))
-        begun: set[str] = set()
-        for step in race.log:
-            if step.ended != "delivered":
-                (begun.discard if step.ended == "crashed" else begun.add)(step.worker)
-        return [
-            name + mark
-            for name in plain
-            if name.isupper()
-            for mark in left
-            if mark != CRASH or name in begun
-        ]
-
     def _is_local(self, made: tuple[str, ...], name: str) -> bool:
-        """Whether the worker's next step touches nothing that others can see."""
+        """Whether the worker's next step changes nothing that others or a law can see.
+
+        Whoever holds something mutable of the store's can change it unseen.
+        """
         race = self._fresh()
         try:
             for move in made:
                 race.step(move, watched=False)
+            before = snapshot(race.store.load())
             race.step(name)
-        except (Exception, SystemExit, Endless):  # noqa: BLE001 - it will be met again, and told
+            step, after = race.log[-1], snapshot(race.store.load())
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # noqa: BLE001 - it will be met again, and told
             return False
-        step = race.log[-1]
-        quiet = not step.touches and step.said is None
-        return quiet and not (step.ended and self._asked.faults)
+        finally:
+            race.close()
+        quiet = not step.touches and step.said is None and before == after
+        ended = step.ended not in ("", "done") or (step.ended and self._asked.faults)
+        return quiet and not ended and all(map(frozen, race.passed(name)))
 
-    def _ended(self, race: Race, made: tuple[str, ...], broken: frozenset[str]) -> None:
-        at_end = self._judged(race, made, self._asked.at_end, broken)
+    def _ended(self, race: Race, here: Branch) -> None:
+        """Count the order, and run it once more."""
+        self._orders += 1
+        at_end = self._judged(race, here.before, self._asked.at_end, here.broken)
         if at_end is None:
             return
-        tally, schedule = self._tally, "".join(made)
-        key = (snapshot(race.store.load()), at_end)
+        tally, schedule = self._tally, "".join(here.before)
+        key = (shown(race.store.load()), at_end)
         tally.ends[key] += 1
         tally.examples[key] = min(tally.examples.get(key, schedule), schedule, key=reading_order)
         tally.broken.update(at_end)
-        tally.refused.update({refusal.code for refusal in race.refusals.values()})
+        codes = {touch.code for step in race.log for touch in step.touches}
+        tally.refused.update((codes | {one.code for one in race.refusals.values()}) - {""})
+        again = self._again(here)
+        anew = at_end - here.broken
+        self._same_verdicts(
+            again, Branch(here.before, "", at_end, anew, here.seen, here.state), self._asked.at_end
+        )
 
-    def _seen(self, race: Race, made: tuple[str, ...]) -> object:
+    def _shorten(self) -> bool:
+        """Whether the orders found are the shortest, once whole orders up to their length were tried."""
+        shortest, left = self._tally.shortest, min(self._asked.most, PREFIXES)
+        level: list[tuple[str, ...]] = [()]
+        while level and any(len(moves(known)) >= len(level[0]) for known in shortest.values()):
+            following: list[tuple[str, ...]] = []
+            for made in level:
+                left -= 1
+                if left < 0:
+                    return False
+                race = self._fresh()
+                if all(self._moved(race, made[:at], made[at]) for at in range(len(made))):
+                    self._judged(race, made, self._asked.invariants, frozenset())
+                    choices = self._choices(race, made, reduced=False)
+                    if not choices:
+                        self._judged(race, made, self._asked.at_end, frozenset())
+                    following += [(*made, choice) for choice in choices]
+                race.close()
+            level = following
+        return True
+
+    def _state(self, race: Race, made: tuple[str, ...]) -> object:
         """What can be compared with the same moves made again; None if the store fails."""
-        codes = tuple((name, refusal.code) for name, refusal in race.refusals.items())
         try:
             with bounded():
-                state = snapshot(race.store.load())
-        except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - a learner's store
+                return snapshot(race.store.load())
+        except KeyboardInterrupt:
+            raise
+        except BaseException as fault:  # noqa: BLE001 - a learner's store
             self._fail("raised", "the store", made, words_of(fault))
             return None
-        return state, race.enabled, codes, race.said
-
-    def _fail(self, kind: str, who: str, made: Sequence[str], words: str) -> None:
-        schedule = "".join(made)
-        known = self._tally.failures.get((kind, who))
-        if known is None or reading_order(schedule) < reading_order(known.schedule):
-            self._tally.failures[kind, who] = Failure(kind, who, schedule, words)

@@ -6,13 +6,25 @@ What is not here: running them (see `search`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from operator import attrgetter
 
 from runstate_lab.exploration import Exploration, Failure, Outcome
 from runstate_lab.laws import Law
-from runstate_lab.race import moves
+from runstate_lab.model import RunState
+from runstate_lab.race import Race, moves
+from runstate_lab.snapshots import PLAIN, canonical
+
+SHOWN = (
+    "what the last of them touched",
+    "what the last of them said",
+    "how the last of them ended",
+    "which moves were open then",
+)
+PARTS = attrgetter(*(each.name for each in fields(RunState)))
 
 
 @dataclass
@@ -25,6 +37,20 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     shortest: dict[str, str] = field(default_factory=dict)
     failures: dict[tuple[str, str], Failure] = field(default_factory=dict)
+
+    def breaks(self, law: str, made: Sequence[str]) -> None:
+        """Keep the moves if none that break the law are easier to read."""
+        schedule = "".join(made)
+        self.shortest[law] = min(
+            self.shortest.get(law, schedule), schedule, key=reading_order
+        )
+
+    def fail(self, kind: str, who: str, made: Sequence[str], words: str) -> None:
+        """Keep a failure if none of this kind and worker is easier to read."""
+        schedule = "".join(made)
+        known = self.failures.get((kind, who))
+        if known is None or reading_order(schedule) < reading_order(known.schedule):
+            self.failures[kind, who] = Failure(kind, who, schedule, words)
 
 
 def reading_order(schedule: str) -> tuple[int, int, str]:
@@ -39,31 +65,93 @@ def reading_order(schedule: str) -> tuple[int, int, str]:
 
 
 def snapshot(state: object) -> object:
-    """What a state is now, as something that can be compared later and counted.
+    """What a state is now, as something that can be compared later.
 
-    Some stores change their state in place; what has no value of its own is
-    taken down as text.
+    Some stores change their state in place, and values that hold the same are
+    not always equal: so the parts are taken down, in an order of their own.
 
-    >>> snapshot({"status": "running"})
-    "{'status': 'running'}"
+    >>> snapshot({"status": "running", "facts": {1}}) == snapshot({"facts": {1}, "status": "running"})
+    True
     """
-    kind = type(state)
-    if kind.__eq__ is object.__eq__ and hasattr(state, "__dict__"):
-        return f"{kind.__name__} {vars(state)}"
-    try:
-        hash(state)
-    except TypeError:
-        return repr(state)
-    return copy(state)
+    if type(state) is RunState:
+        parts = PARTS(state)
+        try:
+            hash(parts)
+        except TypeError:
+            return canonical(state)
+        return parts
+    return canonical(state)
+
+
+def observed(race: Race) -> tuple[object, ...]:
+    """What the last move of a race has shown, as something to compare.
+
+    >>> from runstate_lab.laws import idle
+    >>> race = idle()
+    >>> race.step("A")
+    >>> observed(race)
+    ((), None, '', ('A',))
+    """
+    step = race.log[-1]
+    touches = tuple(
+        (one.verb, one.revision if type(one.revision) is int else canonical(one.revision), one.code)
+        for one in step.touches
+    )
+    return touches, step.said and canonical(step.said), step.ended, race.enabled
+
+
+def unlike(first: object, then: object) -> str:
+    """In words, where two observations of the same move differ.
+
+    >>> unlike(((), None, "", ("A",)), ((), None, "done", ()))
+    "how the last of them ended: first '', then 'done'"
+    """
+    for name, one, other in zip(SHOWN, first, then, strict=True):  # type: ignore[call-overload]
+        if one != other:
+            return f"{name}: first {one!r:.80}, then {other!r:.80}"
+    return "the same moves ended elsewhere"
+
+
+def shown(state: object) -> object:
+    """A state as an outcome shows it: itself where it cannot change, else its text.
+
+    >>> shown((1, 2)), shown([1, 2])
+    ((1, 2), '[1, 2]')
+    """
+    return copy(state) if frozen(state) else canonical(state)
+
+
+def frozen(value: object) -> bool:
+    """Whether a value, and all that it holds, stays as it is.
+
+    >>> frozen((1, "build", None)), frozen((1, ["build"])), frozen(RunState("run-7"))
+    (True, False, True)
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return value == value  # noqa: PLR0124 - one number is not
+    if isinstance(value, Enum):
+        return True
+    if isinstance(value, tuple | frozenset):
+        return all(map(frozen, value))
+    settings = getattr(kind, "__dataclass_params__", None)
+    return bool(settings and settings.frozen and settings.eq) and all(
+        frozen(getattr(value, each.name)) for each in fields(kind)
+    )
 
 
 def told(
-    tally: Tally, laws: tuple[Law, ...], *, reduced: bool = False, why: str = ""
+    tally: Tally,
+    laws: tuple[Law, ...],
+    *,
+    reduced: bool = False,
+    why: str = "",
+    shortest: bool = True,
 ) -> Exploration:
     """What the tally shows; counts are given where they are exact only.
 
-    >>> told(Tally(), (), why="stopped after 0 orders")
-    no law was asked for (stopped after 0 orders)
+    >>> told(Tally(), (), why="stopped after 2 orders")
+    stopped after 2 orders; no law was asked for
     """
     runs = tally.ends.total()
     exact = not (reduced or tally.failures or why)
@@ -88,4 +176,5 @@ def told(
         failures=tuple(tally.failures.values()),
         reduced=reduced,
         stopped=why,
+        surely_shortest=shortest and not (tally.failures or why),
     )

@@ -52,7 +52,7 @@ def walked(
         if not ways:
             found.orders += 1
             found.broken.update(broken)
-            found.refused.update({one.code for one in race.refusals.values()})
+            found.refused.update(codes(race))
             found.ends.add((race.store.load(), broken))
         for move in ways:
             try:
@@ -64,6 +64,12 @@ def walked(
 
     further((), race_after(()), frozenset())
     return found
+
+
+def codes(race: Race) -> set[str]:
+    """The code of every refusal: heard by its worker, handled by it, or met by mail."""
+    met = {touch.code for step in race.log for touch in step.touches if touch.code}
+    return met | {one.code for one in race.refusals.values()}
 
 
 def open_moves(made: tuple[str, ...], race: Race, faults: str) -> Iterator[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import itertools
+import warnings
 from collections.abc import Callable, Generator
 from functools import partial
 
 import pytest
 
 from runstate_lab.broken import LiveStateStore
-from runstate_lab.errors import Malformed, OrderRefused, Refusal
+from runstate_lab.errors import Malformed, OrderRefused, Refusal, RevisionConflict
 from runstate_lab.exploration import Exploration
 from runstate_lab.laws import no_lost_update, nothing_left_open
 from runstate_lab.model import RunState, RunStatus, StateProposal
@@ -129,7 +132,7 @@ def test_an_endless_row_of_yields() -> None:
         while store.load().status is not RunStatus.COMPLETED:
             yield
 
-    assert [("endless", "worker A", "A" * 12, "more than 200 moves, and no end")] == told(waiting)
+    assert [("endless", "worker A", "A" * 12, "more than 200 moves: it has no end, or is too long to be explored")] == told(waiting)
 
 
 def test_a_worker_that_waits_for_another_can_be_kept_waiting() -> None:
@@ -139,7 +142,7 @@ def test_a_worker_that_waits_for_another_can_be_kept_waiting() -> None:
         while store.load().status is RunStatus.QUEUED:
             yield
 
-    assert [("endless", "worker A", "A" * 12, "more than 200 moves, and no end")] == told(waiting)
+    assert [("endless", "worker A", "A" * 12, "more than 200 moves: it has no end, or is too long to be explored")] == told(waiting)
 
 
 def test_an_ordinary_function_never_yields() -> None:
@@ -264,7 +267,9 @@ def test_a_counter_in_the_last_step_is_found_too() -> None:
         if next(count) % 2:
             Runtime(store).accept_runtime(StateProposal("run_started", "", 0))
 
-    assert [("not the same twice", "the code", "AA", "the same moves ended elsewhere")] == failures(
+    words = "what the last of them touched: first (), then (('apply', 1, ''),)"
+
+    assert [("not the same twice", "the code", "AA", words)] == failures(
         explore({"A": counting}, store=fresh)
     )
 
@@ -421,10 +426,10 @@ def test_a_state_without_a_value_of_its_own() -> None:
 
     assert (6, ()) == (found.schedules, found.failures)
     assert [
-        "Page {'revision': 1, 'facts': ['build=green', 'tests=green']}",
-        "Page {'revision': 1, 'facts': ['tests=green', 'build=green']}",
-        "Page {'revision': 2, 'facts': ['build=green', 'tests=green']}",
-        "Page {'revision': 2, 'facts': ['tests=green', 'build=green']}",
+        "Page(facts=['build=green', 'tests=green'], revision=1)",
+        "Page(facts=['build=green', 'tests=green'], revision=2)",
+        "Page(facts=['tests=green', 'build=green'], revision=1)",
+        "Page(facts=['tests=green', 'build=green'], revision=2)",
     ] == sorted(str(one.state) for one in found.outcomes)
     assert [2, 2, 1, 1] == [one.count for one in found.outcomes]
 
@@ -476,7 +481,7 @@ def test_a_search_that_was_stopped_gives_no_counts() -> None:
     )
 
     assert repr(found) == (
-        "no order breaks no_lost_update, some report revision_conflict (stopped after 5 orders)"
+        "none of 5 orders run broke no_lost_update, some report revision_conflict (stopped after 5 orders)"
     )
     assert [None] * len(found.outcomes) == [one.count for one in found.outcomes]
 
@@ -496,3 +501,230 @@ def test_no_token_is_given_where_orders_cannot_be_repeated() -> None:
 
     assert "not the same twice" == found.failures[0].kind
     assert {} == found.tokens
+
+
+def test_a_counter_that_two_workers_share_is_found() -> None:
+    """Every move is held against the first time, also those behind the last branch."""
+    count = [0]
+
+    def adding(store: StateStore) -> Steps:
+        yield
+        count[0] += 1
+        store.load()
+
+    def judging(store: StateStore) -> Steps:
+        yield
+        if count[0] % 2:
+            raise RevisionConflict("to go on", "an odd number")
+
+    [(kind, who, _, words)] = told(adding, judging)
+
+    assert ("not the same twice", "the code") == (kind, who)
+    assert "how the last of them ended: first 'revision_conflict', then 'done'" == words
+
+
+class Card:
+    """A plain object: two of them that hold the same are not equal."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+
+class Slotted:
+    """The same with slots."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+
+@pytest.mark.parametrize("kind", [Card, Slotted, lambda words: [words], lambda words: float("nan")])
+def test_what_holds_the_same_is_the_same(kind: Callable[[str], object]) -> None:
+    """Objects without a value of their own are compared by what they hold."""
+
+    def telling(store: StateStore) -> Steps:
+        yield kind("deployed")
+        yield kind("announced")
+
+    found = explore({"A": telling, "B": telling}, store=fresh)
+
+    assert (20, ()) == (found.schedules, found.failures)
+
+
+def test_a_list_that_a_worker_goes_on_writing_to() -> None:
+    """What was said is taken down when it is said."""
+
+    def telling(store: StateStore) -> Steps:
+        said: list[str] = []
+        for words in ("deployed", "announced"):
+            said.append(words)
+            yield said
+
+    assert 20 == explore({"A": telling, "B": telling}, store=fresh).schedules
+
+
+def test_the_order_in_which_a_dict_was_filled_is_no_state() -> None:
+    """Nor is the history of a set, wherever it is."""
+
+    def writing(name: str) -> Worker:
+        def worker(store: Notebook) -> Steps:
+            yield
+            store.page[name] = {"who": {name, "8", "16"}}
+
+        return worker
+
+    found = explore({"A": writing("A"), "B": writing("B")}, store=lambda: Notebook({}))
+
+    assert [6] == [one.count for one in found.outcomes]
+    assert "{'A': {'who': {'16', '8', 'A'}}, 'B': {'who': {'16', '8', 'B'}}}" == found.outcomes[0].state
+
+
+def test_a_law_that_changes_the_store_is_blamed() -> None:
+    """Not the worker, nor the order."""
+
+    def law_that_writes(race: Race) -> bool:
+        if len(race.log) == 1:
+            context = race.store.context("runtime", "runtime")
+            race.store.apply(StateProposal("run_started", "", 0), context=context)
+        return True
+
+    found = explore({"A": idling}, store=fresh, invariants=(law_that_writes,))
+
+    assert [("law", "law_that_writes", "A", "it changes the store: a law only looks")] == failures(found)
+
+
+def test_a_law_that_remembers_is_blamed() -> None:
+    """It is asked again where the moves are made again."""
+    seen: list[int] = []
+
+    def law_that_remembers(race: Race) -> bool:
+        seen.append(len(race.log))
+        return max(seen) < 4 or len(race.log) > 1
+
+    found = explore({"A": idling, "B": idling}, store=fresh, invariants=(law_that_remembers,))
+
+    assert [("law", "law_that_remembers", "it gave another answer to the same moves")] == [
+        (kind, who, words) for kind, who, _, words in failures(found)
+    ]
+
+
+def test_a_store_whose_load_counts_is_blamed() -> None:
+    """No law changed it."""
+
+    class Counting(StateStore):
+        """Each look makes a revision."""
+
+        def load(self) -> RunState:
+            """The state, one revision on."""
+            self._state = RunState("run-7", revision=self._state.revision + 1)
+            return self._state
+
+    found = explore({"A": idling}, store=lambda: Counting(RunState("run-7")), invariants=(no_lost_update,))
+
+    assert [("not the same twice", "the store")] == [one[:2] for one in failures(found)]
+
+
+def test_a_loop_that_catches_its_stop_is_told() -> None:
+    """A bare `except` swallows the stop, not the fact that it came."""
+
+    def stubborn(store: StateStore) -> Steps:
+        yield
+        try:
+            while True:
+                pass
+        except:  # noqa: E722 - this is what it is about
+            pass
+
+    words = "it goes on without an end, and catches what would stop it"
+
+    assert [("endless", "worker A", "AA", words)] == told(stubborn)
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, type("Mine", (BaseException,), {})])
+def test_what_is_no_exception_is_a_failure_too(error: type[BaseException]) -> None:
+    """Whatever a worker raises is its own fault; only Ctrl-C is not."""
+
+    def leaving(store: StateStore) -> Steps:
+        yield
+        raise error
+
+    [(kind, who, schedule, words)] = told(leaving)
+
+    assert ("raised", "worker A", "AA") == (kind, who, schedule)
+    assert error.__name__ in words
+
+
+def test_orders_that_fail_are_bounded_too() -> None:
+    """A search in which every order fails ends all the same."""
+    begun: list[int] = []
+
+    def failing(store: StateStore) -> Steps:
+        begun.append(1)
+        yield
+        yield
+        raise KeyError
+
+    crew = dict.fromkeys("ABC", failing)
+    found = explore(crew, store=fresh, most=10)
+
+    assert ("stopped after 10 orders", 0) == (found.stopped, found.runs)
+    assert len(begun) < 100
+
+
+def test_a_yield_in_finally_says_nothing_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    """Workers that are left behind are closed, whatever they say to it."""
+
+    def clinging(store: StateStore) -> Steps:
+        try:
+            yield
+            yield
+        finally:
+            yield
+
+    def failing(store: StateStore) -> Steps:
+        yield
+        raise KeyError
+
+    assert {"raised"} == {one[0] for one in told(clinging, failing)}
+    gc.collect()
+    assert "" == capsys.readouterr().err
+
+
+def test_an_async_worker_never_yields() -> None:
+    """It is told as that, and nothing is left waiting."""
+
+    async def waiting(store: StateStore) -> None:
+        store.load()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [(kind, *_, words)] = told(waiting)
+        gc.collect()
+
+    assert "never yields" == kind
+    assert "a function that gave a coroutine" in words
+
+
+def test_a_refusal_that_was_handled_is_counted() -> None:
+    """So is one that mail met, which nobody heard."""
+
+    def retrying(store: StateStore) -> Steps:
+        seen = store.load().revision
+        yield
+        try:
+            Runtime(store).accept_runtime(StateProposal("run_started", "", seen))
+        except Refusal:
+            pass
+
+    both = explore({"A": retrying, "B": retrying}, store=fresh)
+
+    assert {"revision_conflict": 4, "illegal_transition": 2} == both.refused
+    assert {"revision_conflict": 1} == explore({"A": retrying}, store=fresh, faults="+").refused
+
+
+def test_a_search_without_a_law_that_was_stopped() -> None:
+    """It says both in that order."""
+    found = explore({"A": idling, "B": idling}, store=fresh, most=2)
+
+    assert "stopped after 2 orders; no law was asked for" == repr(found)

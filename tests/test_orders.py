@@ -291,5 +291,5 @@ def test_a_law_that_holds_when_it_is_asked_again_is_told() -> None:
     crew = {"A": steps(2), "B": steps(2)}
     (failure,) = explore(crew, store=idle_store, at_end=(once,)).failures
 
-    assert ("not the same twice", "AABB") == (failure.kind, failure.schedule)
-    assert "once is not broken any more" == failure.words
+    assert ("law", "once", "AABB") == (failure.kind, failure.who, failure.schedule)
+    assert "it gave another answer to the same moves" == failure.words

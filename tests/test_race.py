@@ -444,7 +444,7 @@ def test_no_word_of_the_line_hides_one_of_the_store() -> None:
     seen = line.seen
     with seen as entered:
         raise KeyError
-    names = "order, ordered, taken, mail, touches, fault, store, seen, passed".split(", ")
+    names = ["order", "ordered", "taken", "mail", "touches", "fault", "store", "seen", "passed"]
 
     assert list(range(9)) == [getattr(seen, name) for name in names]
     assert ("c1 delivered", 7) == (seen.deliver("c1"), seen.load("a1", default=5))

@@ -59,9 +59,9 @@ EXPECTED: dict[str, dict[str, Row]] = {
         "pending blind": (6, {PENDING: (3, "BB")}, {CONFLICT: 4, "call_late": 1}),
     },
     "no_answer": {
-        "compare-and-swap": (23, {}, {CONFLICT: 3}),
-        "sent blindly": (54, {}, {CONFLICT: 3, REPEATED: 46}),
-        "sent blindly, repeating": (54, {CLOSED: (46, "AA?AA")}, {CONFLICT: 7}),
+        "compare-and-swap": (23, {}, {CONFLICT: 15}),
+        "sent blindly": (54, {}, {CONFLICT: 24, REPEATED: 46}),
+        "sent blindly, repeating": (54, {CLOSED: (46, "AA?AA")}, {CONFLICT: 32}),
         "sent once": (4, {OPEN: (1, "AA_")}, {}),
     },
     "two_schedulers": {
@@ -100,8 +100,8 @@ EXPECTED: dict[str, dict[str, Row]] = {
         "naive": (46, {ONE: (40, "ABBBAA")}, {REPEATED: 36}),
         "last-write-wins": (18, {}, {REPEATED: 12}),
         "effect first": (20, {ONE: (18, "AABB"), INTENT: (20, "AA")}, {CONFLICT: 18}),
-        "insisting": (18, {}, {"call_not_approved": 12}),
-        "insisting, sticky grant": (46, {ONE: (40, "ABBBAA")}, {}),
+        "insisting": (18, {}, {CONFLICT: 12, "call_not_approved": 12}),
+        "insisting, sticky grant": (46, {ONE: (40, "ABBBAA")}, {CONFLICT: 40}),
     },
     "stale_approval": {
         "compare-and-swap": (7, {}, {ILLEGAL: 1, "answer_repeated": 2, "answer_stale": 1}),
