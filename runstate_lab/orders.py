@@ -137,10 +137,11 @@ def play(
         raise TokenRefused(repr(order), found, reason="the token belongs to another place")
     try:
         race = _played(token.schedule, workers, store)
-    except OrderRefused as fault:
+    except (Exception, SystemExit, Endless) as fault:  # noqa: BLE001 - it went well with the token
         if not token.end:
             raise
-        raise _out_of_date(token, fault.found) from fault
+        found = fault.found if isinstance(fault, OrderRefused) else words_of(fault)
+        raise _out_of_date(token, found) from fault
     if token.end not in ("", end_of(race)):
         raise _out_of_date(token, "another end than it was made with")
     return race

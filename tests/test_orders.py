@@ -264,7 +264,7 @@ def tiring(last: int) -> dict[str, object]:
 
 def never_b_last(race: object) -> bool:
     """A law that some orders break."""
-    return race.schedule[3:] != "B"
+    return race.schedule[3:4] != "B"
 
 
 @pytest.mark.parametrize("last", range(1, 16))
@@ -293,3 +293,24 @@ def test_a_law_that_holds_when_it_is_asked_again_is_told() -> None:
 
     assert ("law", "once", "AABB") == (failure.kind, failure.who, failure.schedule)
     assert "it gave another answer to the same moves" == failure.words
+
+
+def test_a_token_of_code_that_fails_now_is_out_of_date() -> None:
+    """What the worker raises is told; letters alone are played as they are, and raise it."""
+    sound, broken = [{"A": keyed(key), "B": steps(2)} for key in ("run-7", "run-8")]
+    token = explore(sound, store=idle_store, at_end=(never_b_last,)).tokens["never_b_last"]
+
+    with pytest.raises(TokenRefused, match="the token is out of date.*KeyError: 'run-8'"):
+        play(token, broken, store=idle_store)
+    with pytest.raises(KeyError):
+        play("AABB", broken, store=idle_store)
+
+
+def keyed(key: str) -> object:
+    """A worker that looks something up under a key, which is there for run-7 only."""
+
+    def worker(store: StateStore) -> Generator[object, None, None]:
+        yield
+        yield {"run-7": "said"}[key]
+
+    return worker

@@ -46,7 +46,7 @@ def order_of(
     """The variant and the order that a text means: letters, or a token."""
     if not isinstance(text, str):
         raise Askew("an order", f"a {type(text).__name__}", HOW)
-    if "-" in text:
+    if {"-", "/"} & set(text):
         return _of_token(text.strip(), plays, shown, title)
     order = re.sub(r"[\s,]", "", text)
     order = order.upper() if order.islower() else order

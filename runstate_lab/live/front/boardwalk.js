@@ -39,7 +39,7 @@ function skipped(model, here, move, why) {
 // What a typed text means: { schedule, shown } to show, { ask } for the kernel, or { reason }.
 function readTyped(model, text) {
   const typed = text.trim(), shown = model.get("shown"), graph = model.get("graph");
-  if (typed.includes("-")) return knownToken(graph, typed, shown) ?? { ask: typed };
+  if (/[-/]/.test(typed)) return knownToken(graph, typed, shown) ?? { ask: typed };
   const plain = typed.replaceAll(/[\s,]/g, ""), order = plain === plain.toLowerCase() ? plain.toUpperCase() : plain;
   const strange = order.replaceAll(MOVE, "");
   if (strange) return { reason: `${strange[0]} is no move; an order is made of ${graph.workers.map(([letter]) => letter).join(", ")}` };
