@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from runstate_lab.errors import OrderRefused, OutcomeUnknown, Refusal
 from runstate_lab.line import FAULTS, Line, Touch
-from runstate_lab.model import RunState, StateEvent, StateProposal
+from runstate_lab.model import StateEvent
 from runstate_lab.store import StateStore
 from runstate_lab.watch import Endless, bounded
 
@@ -60,6 +60,7 @@ class Race:
     answer that never came. Any other exception is the worker's own fault and
     is raised.
 
+    >>> from runstate_lab.model import RunState, StateProposal
     >>> def starter(store):
     ...     seen = store.load().revision
     ...     yield
@@ -122,6 +123,7 @@ class Race:
 
         A watched step is stopped when it seems to have no end (`Endless`).
 
+        >>> from runstate_lab.model import RunState
         >>> def idle(store):
         ...     yield
         >>> race = Race({"A": idle}, StateStore(RunState("run-7")))

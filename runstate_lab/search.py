@@ -3,7 +3,8 @@
 Code cannot be copied in the middle of its work, so each branch is run again
 from its start, and each complete order once more at its end. Move by move it
 must show what it showed the first time: a difference is a failure of the code
-under test, never a count. What shows it only now and then can still be missed.
+under test, never a count. What shows it only now and then can still be missed,
+and a step that had an end the first time is not stopped when it is made again.
 
 What is not here: what is explored (see `question`), steps over plain values
 (see `spaces`), and tokens.
@@ -72,6 +73,7 @@ class Search:
         self._tally = Tally()
         self._fail = self._tally.fail
         self._stores: list[StateStore] = []
+        self._races: list[Race] = []
         self._why = ""
         self._orders = 0
 
@@ -87,7 +89,8 @@ class Search:
             if self._asked.reduced and self._tally.shortest and not self._tally.failures:
                 shortest = self._shorten()
         except Stopped:
-            pass
+            for race in self._races:
+                race.close()
         reduced, why = self._asked.reduced, self._why
         return told(self._tally, self._asked.laws, reduced=reduced, why=why, shortest=shortest)
 
@@ -162,7 +165,8 @@ class Search:
                     who = "the store"
                     store.load()
                     who = "a worker"
-                    return Race(self._asked.workers, store)
+                    self._races[:] = [*self._races[-2:], Race(self._asked.workers, store)]
+                    return self._races[-1]
             kind, words = "store shared", "it gave a store that was used before"
         except KeyboardInterrupt:
             raise
