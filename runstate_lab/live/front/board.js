@@ -3,7 +3,7 @@ const PATIENCE = 5000, SILENT = "The kernel does not answer. Run this cell again
 const WATCHED = ["schedule", "at", "shown", "tried", "prediction", "comparing", "kept", "line", "more", "explored", "expected", "foretold"];
 
 function render({ model, el }) {
-  const root = openRoot(el, "Be the scheduler");
+  const root = openRoot(el, "Be the scheduler", "rs-in-board");
   const view = { root, model, mark: "", number: 0, waiting: null };
   const build = () => {
     const stage = freshStage(root);

@@ -5,7 +5,7 @@ const AIMS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDo
 const HOPE_GAP = 5;
 
 function render({ model, el }) {
-  const root = openRoot(el, "Status chart: try an event");
+  const root = openRoot(el, "Status chart: try an event", "rs-in-chart");
   const view = {};
   const build = () => {
     const stage = freshStage(root);

@@ -2,7 +2,7 @@
 const NARROW = 600;
 
 function render({ model, el }) {
-  const root = openRoot(el, "Context slider: what a model gets to see");
+  const root = openRoot(el, "Context slider: what a model gets to see", "rs-in-context");
   const view = { model, root };
   const build = () => {
     const stage = freshStage(root);

@@ -2,7 +2,7 @@
 const PHASES = ["aimed", "killed", "recovered", "ended"];
 
 function render({ model, el }) {
-  const root = openRoot(el, "Crash lab: kill run-7 at a moment, recover, go on");
+  const root = openRoot(el, "Crash lab: kill run-7 at a moment, recover, go on", "rs-in-crash");
   const view = {};
   const build = () => {
     const stage = freshStage(root);

@@ -3,7 +3,7 @@ const PATIENCE = 5000;
 const SILENT = "The kernel does not answer. Run this cell again.";
 
 function render({ model, el }) {
-  const root = openRoot(el, "Approval desk: rosa is asked, the store answers");
+  const root = openRoot(el, "Approval desk: rosa is asked, the store answers", "rs-in-desk");
   const view = {};
   const build = () => {
     const stage = freshStage(root);

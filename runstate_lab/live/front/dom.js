@@ -107,10 +107,11 @@ function table(caption, heads, rows, current) {
   return element("table", { class: "rs-table" }, element("caption", {}, caption), element("thead", {}, head), body);
 }
 
-// The root of every widget; JupyterLab's one-letter shortcuts stop at its edge.
-function openRoot(el, label) {
+// The root of every widget; JupyterLab's one-letter shortcuts stop at its edge. Each kind of widget
+// brings the common sheet again, so its own sheet names its kind to win over every copy.
+function openRoot(el, label, kind = "") {
   el.replaceChildren();
-  const root = element("section", { class: "runstate", "aria-label": label, "data-lm-suppress-shortcuts": "true" });
+  const root = element("section", { class: `runstate ${kind}`.trim(), "aria-label": label, "data-lm-suppress-shortcuts": "true" });
   el.append(root);
   return root;
 }

@@ -8,7 +8,7 @@ const DESK_DOES = [
 ];
 
 function render({ model, el }) {
-  const root = openRoot(el, "Node board: workers, claims and leases");
+  const root = openRoot(el, "Node board: workers, claims and leases", "rs-in-nodeboard");
   const view = { root, model, waiting: null, number: 0 };
   const build = () => {
     const stage = freshStage(root);

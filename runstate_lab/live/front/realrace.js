@@ -3,7 +3,7 @@ const PATIENCE = 5000;
 const NO_ANSWER = "The kernel does not answer. Run this cell again.";
 
 function render({ model, el }) {
-  const root = openRoot(el, "A real race for one file");
+  const root = openRoot(el, "A real race for one file", "rs-in-race");
   const view = { waiting: null, said: "" };
   const build = () => {
     const stage = freshStage(root);

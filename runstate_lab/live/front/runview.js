@@ -2,8 +2,7 @@
 const RUN_MOVES = ["at", "since", "hidden", "rejected", "folds", "words", "opened"];
 
 function render({ model, el }) {
-  const root = openRoot(el, "Look at a run");
-  root.classList.add("rs-runview");
+  const root = openRoot(el, "Look at a run", "rs-runview");
   const view = { skipped: {} };
   const build = () => {
     view.run = null;
