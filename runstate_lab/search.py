@@ -13,7 +13,7 @@ What is not here: what is explored (see `question`), steps over plain values
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runstate_lab.errors import OrderRefused, words_of
 from runstate_lab.exploration import Exploration
@@ -79,7 +79,7 @@ class Search:
 
     def result(self) -> Exploration:
         """Everything found, once every order was run or the search had to stop."""
-        waiting, shortest = [Branch()], True
+        waiting, asked, shortest = [Branch()], self._asked, True
         try:
             while waiting:
                 if self._orders >= self._asked.most:
@@ -91,8 +91,9 @@ class Search:
         except Stopped:
             for race in self._races:
                 race.close()
-        reduced, why = self._asked.reduced, self._why
-        return told(self._tally, self._asked.laws, reduced=reduced, why=why, shortest=shortest)
+        return told(
+            self._tally, asked.laws, reduced=asked.reduced, why=self._why, shortest=shortest
+        )
 
     def _descend(self, branch: Branch) -> list[Branch]:
         """Make the move and go on with the first open one to the end of the order."""
@@ -102,9 +103,9 @@ class Search:
         while self._moved(race, made, move):
             if move:
                 made, seen = (*made, move), (*seen, observed(race))
-            state = self._state(race, made)
-            now = self._judged(race, made, self._asked.invariants, broken)
-            if state is None or now is None:
+            state, laws = self._state(race, made), self._asked.invariants
+            now = None if state is None else self._judged(race, made, laws, broken)
+            if now is None:
                 self._orders += 1
                 break
             broken, anew, choices = now, now - broken, self._choices(race, made)
@@ -112,9 +113,7 @@ class Search:
             if not choices:
                 self._ended(race, here)
                 break
-            others.append([
-                Branch(made, other, broken, anew, seen, state) for other in choices[:0:-1]
-            ])
+            others.append([replace(here, move=other) for other in choices[:0:-1]])
             move = choices[0]
         race.close()
         return [branch for level in others for branch in level]
