@@ -6,11 +6,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import comm
 import pytest
+from comm import DummyComm
 
 from runstate_lab.course import after, locked, predict, predictions, questiontable, reveal
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.progress import Progress, progress_of
+from runstate_lab.live import ApprovalDesk, ContextSlider, CrashLab, NodeBoard, StateChart
 from runstate_lab.live.boards.board import Board
 from runstate_lab.live.live import Sealed
 
@@ -187,3 +190,49 @@ def test_an_unknown_prediction_is_not_revealed() -> None:
         reveal("zz")
 
     assert {} == progress_of().section("predictions")
+
+
+MAKERS = {
+    "board": lambda: Board("two_writers", variants=("naive",), schedule="ABABAB"),
+    "chart": lambda: StateChart("run_started", "run_completed"),
+    "crash": lambda: CrashLab(kill=6),
+    "slider": ContextSlider,
+    "desk": ApprovalDesk,
+    "nodes": NodeBoard,
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_nothing_is_on_its_way_to_the_browser_before_the_seal(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a locked widget the browser gets its code, its seal, and next to nothing else."""
+    sent: list[dict[str, object]] = []
+
+    class Recorder(DummyComm):
+        def publish_msg(self, kind: str, data: object = None, *given: object, **named: object) -> None:
+            sent.append({"kind": kind, **(data if isinstance(data, dict) else {})})
+            super().publish_msg(kind, data, *given, **named)
+
+    monkeypatch.setattr(comm, "create_comm", Recorder)
+
+    widget = locked("98.2", MAKERS[name])
+    states = [one["state"] for one in sent if "sealed" in one.get("state", {})]
+
+    assert 1 == len(states), "told once, and sealed"
+    assert ({}, True) == (states[0]["graph"], bool(states[0]["sealed"]))
+    told = {key: value for key, value in states[0].items() if key not in ("_esm", "_css")}
+    assert len(json.dumps(told)) < 5_000, "the start of a node board is 4,400"
+    assert not widget.picture().count("gone")
+
+
+def test_an_answer_given_in_another_notebook_opens_what_is_locked_here() -> None:
+    """Two notebooks share one progress file; an answer that is kept already opens too."""
+    box, board = predict("98.2"), locked("98.2", Board)
+    progress_of().record(
+        "predictions", "98.2", {"letter": "b", "choice": "one", "why": "elsewhere", "revealed": False}
+    )
+
+    box.answer("98.2", "a", "here, later")
+
+    assert "A, the test tool, reads revision 4." == board.step("A")

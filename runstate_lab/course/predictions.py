@@ -28,7 +28,7 @@ from runstate_lab.course.questiontable import (
     prediction_of,
 )
 from runstate_lab.live.form import Form, Item, Reply
-from runstate_lab.live.live import Live, locked_picture, script, style
+from runstate_lab.live.live import Live, locked_picture, quiet, script, style
 
 SECTION = "predictions"
 SHORTEST_REASON = 3
@@ -95,6 +95,8 @@ def foretell(id: str, letter: str, why: str, *, needs_reason: bool = True) -> Re
     asked = _ASKED.get(id) or prediction_of(id)
     made = recall(SECTION, id)
     if made:
+        # It may have been made in another notebook, where other widgets were opened.
+        _open(id, made["choice"], made["why"])
         return _reply(asked, made)
     if needs_reason and len(why) < SHORTEST_REASON:
         raise AskedWrongly(f"prediction {id} has no reason yet", hint='give why="..." in one line')
@@ -117,7 +119,9 @@ def reveal(id: str) -> str:
     runstate_lab.course.faults.AskedWrongly: there is no prediction 'zz'
     hint: known: ...
     """
-    if recall(SECTION, id):
+    made = recall(SECTION, id)
+    if made:
+        _open(id, made["choice"], made["why"])
         return f"Prediction {id} is open already."
     _require_known(id)
     made = {"letter": "", "choice": "", "why": "", "revealed": True}
@@ -139,7 +143,9 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
     runstate_lab.live.live.Sealed: asked to play, found the widget locked
     hint: Answer prediction 99.3 above first, or call reveal("99.3").
     """
-    widget = make()
+    # What a widget knows must not be on its way to the browser before it is sealed.
+    with quiet():
+        widget = make()
     if not isinstance(widget, Live):
         raise AskedWrongly(
             f"{id} cannot lock a {type(widget).__name__}",
@@ -151,6 +157,7 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
     else:
         widget.seal(f'Answer prediction {id} above first, or call reveal("{id}").')
         _GUARDED.setdefault(id, []).append(widget)
+    widget.open()
     return widget
 
 

@@ -11,7 +11,9 @@ can be saved as (see `exports`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import anywidget
@@ -23,6 +25,22 @@ from runstate_lab.live.marks import FRONT, still, text
 
 __all__ = ["Askew", "Live", "Sealed", "locked_picture", "script", "style"]
 Listener = Callable[["Live"], object]
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """A block in which a new widget tells the browser nothing before its `open` is called.
+
+    >>> with quiet():
+    ...     Live().comm is None
+    True
+    """
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
 
 
 def script(*parts: str) -> str:
@@ -59,6 +77,11 @@ class Live(Exports, anywidget.AnyWidget):
         self._known = known or {}
         self._before: dict[str, Any] = {}
         super().__init__(graph=self._known, **shown)
+
+    def open(self) -> None:
+        """Let the browser know this widget, as it is now; a second time changes nothing."""
+        if not _QUIET.get():
+            super().open()
 
     def seal(self, sentence: str) -> None:
         """Take all that can happen away from the browser until `unseal` is called."""
