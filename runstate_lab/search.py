@@ -31,7 +31,7 @@ from runstate_lab.tally import (
     told,
     unlike,
 )
-from runstate_lab.verdicts import Unfit, Unsteady, verdict
+from runstate_lab.verdicts import Unfit, Unsteady, looked, verdict
 from runstate_lab.watch import Endless, bounded
 
 __all__ = ["MOST", "Question", "Search"]
@@ -88,7 +88,9 @@ class Search:
                 waiting += self._descend(waiting.pop())
             if self._asked.reduced and self._tally.shortest and not self._tally.failures:
                 shortest = self._shorten()
-        except Stopped:
+        except (Stopped, Unsteady) as fault:
+            if isinstance(fault, Unsteady):
+                self._fail("not the same twice", "the store", (), str(fault))
             for race in self._races:
                 race.close()
         return told(
@@ -221,9 +223,6 @@ class Search:
             except Unfit as fault:
                 self._fail("law", name, made, str(fault))
                 return None
-            except Unsteady as fault:
-                self._fail("not the same twice", "the store", made, str(fault))
-                raise Stopped from None
             if not holds:
                 broken |= {name}
                 if kept:
@@ -268,7 +267,7 @@ class Search:
         if at_end is None:
             return
         tally, schedule = self._tally, "".join(here.before)
-        key = (shown(race.store.load()), at_end)
+        key = (shown(looked(race)), at_end)
         tally.ends[key] += 1
         tally.examples[key] = min(tally.examples.get(key, schedule), schedule, key=reading_order)
         tally.broken.update(at_end)

@@ -53,6 +53,21 @@ class Veiled:
         raise Unfit(f"a reduced search cannot ask about {name}; ask without reduced")
 
 
+def looked(race: Race) -> Any:
+    """What the store loads, where it has loaded before.
+
+    >>> from runstate_lab.laws import idle
+    >>> looked(idle()).revision
+    0
+    """
+    try:
+        return race.store.load()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:  # noqa: BLE001 - a learner's store may raise anything
+        raise Unsteady(f"it could be loaded once, and then raised {words_of(fault)}") from None
+
+
 def verdict(law: Law, race: Race, *, reduced: bool = False) -> bool:
     """Whether the law holds in the race.
 
@@ -65,7 +80,7 @@ def verdict(law: Law, race: Race, *, reduced: bool = False) -> bool:
     runstate_lab.verdicts.Unfit: TypeError: object of type 'Race' has no len()
     """
     seen: Any = Veiled(race) if reduced else race
-    before = snapshot(race.store.load())
+    before = snapshot(looked(race))
     try:
         with bounded() as watch:
             answer = law(seen)
@@ -87,8 +102,8 @@ def verdict(law: Law, race: Race, *, reduced: bool = False) -> bool:
 
 
 def _unchanged(race: Race, before: object) -> None:
-    after = snapshot(race.store.load())
+    after = snapshot(looked(race))
     if after != before:
-        if snapshot(race.store.load()) != after:
+        if snapshot(looked(race)) != after:
             raise Unsteady("each load() gives another state, though nobody writes")
         raise Unfit("it changes the store: a law only looks")

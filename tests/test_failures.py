@@ -736,3 +736,24 @@ def test_a_search_without_a_law_that_was_stopped() -> None:
     found = explore({"A": idling, "B": idling}, store=fresh, most=2)
 
     assert "stopped after 2 orders; no law was asked for" == repr(found)
+
+
+@pytest.mark.parametrize("last", range(1, 30))
+def test_a_store_that_loads_so_often_only(last: int) -> None:
+    """Whenever it gives up, the store is blamed and nothing is raised."""
+    loads = itertools.count()
+
+    class Tired(StateStore):
+        """It counts the looks of all orders."""
+
+        def load(self) -> RunState:
+            """The state, so many times."""
+            if next(loads) >= last:
+                raise OSError("worn out")
+            return super().load()
+
+    found = explore({"A": idling}, store=lambda: Tired(RunState("run-7")), invariants=(nothing_left_open,))
+
+    if next(loads) > last:
+        assert found.failures
+        assert {one.kind for one in found.failures} <= {"raised", "not the same twice", "law"}
