@@ -12,6 +12,7 @@ import pytest
 
 from runstate_lab.errors import RevisionConflict
 from runstate_lab.laws import no_lost_update
+from runstate_lab.live.boards import views as boardviews
 from runstate_lab.live.boards.board import PARTS, Board
 from runstate_lab.live.boards.plays import Moment
 from runstate_lab.live.boards.words import off
@@ -597,3 +598,36 @@ def test_every_part_can_be_shown_alone() -> None:
     """A lesson may begin small."""
     for part in PARTS:
         assert [part] == Board("two_writers", parts=(part,)).graph["parts"]
+
+
+def faulty(verb: str, gives: Callable[[], object]) -> type[StateStore]:
+    """A class of stores one of whose verbs gives something else than it should."""
+    return type("Mine", (StateStore,), {verb: lambda self, *given, **named: gives()})
+
+
+def gone() -> None:
+    raise OSError("disk gone")
+
+
+@pytest.mark.parametrize(
+    ("make", "order", "said"),
+    [
+        (faulty("load", gone), "AAA", "Nothing can be played: it cannot begin: OSError: disk gone"),
+        (faulty("load", lambda: None), "AAA", "the store's load gave None, not a state"),
+        (faulty("apply", lambda: 7), "AAABB", "the store's apply gave 7, not a state"),
+        (faulty("apply", lambda: None), "AAAB", "the store's apply gave None, not a state"),
+    ],
+)
+def test_a_store_that_does_nothing_is_told_as_that(
+    make: type[StateStore], order: str, said: str
+) -> None:
+    """It is never told as accepted, no law holds, and nothing is counted."""
+    store = lambda: make(run_7_at_revision_4())  # noqa: E731 - one line of a learner
+    board = Board(workers=WORLDS["two_writers"].variant("naive").workers, store=store, invariants=(no_lost_update,))
+    assert said in board.play(order)
+    assert said in board.sentence()
+    here = board.ground.path("own", board.schedule)
+    law = boardviews.state_view(here, board.ground.plays["own"].setting)["laws"][0]
+    assert law[1].startswith("not asked, the ")
+    assert board.explore().startswith("No count: the store failed")
+    assert not board.tried

@@ -16,6 +16,7 @@ from typing import Any
 
 from runstate_lab.errors import OrderRefused, Refusal, words_of
 from runstate_lab.laws import Law
+from runstate_lab.line import Touch
 from runstate_lab.model import RunState
 from runstate_lab.orders import end_of
 from runstate_lab.race import CRASH, Race, Step, Worker, moves
@@ -24,6 +25,7 @@ from runstate_lab.tokens import Token, place_of
 from runstate_lab.trace import Entry
 from runstate_lab.watch import Endless, bounded
 
+STORE = "the store"
 SKIPPED, FAILED = "skipped", "failed"
 AGAIN = "the same moves ended elsewhere when they were made again"
 
@@ -79,9 +81,18 @@ class Moment:
         return not self.enabled
 
     @property
+    def of_store(self) -> bool:
+        """Whether the failure is the store's own, not that of a worker."""
+        return self.failure.startswith(STORE)
+
+    @property
     def proposes(self) -> bool:
         """Whether the step sent a proposal to the store."""
         return self.step is not None and any(touch.proposal for touch in self.step.touches)
+
+
+class NoState(Exception):
+    """A store that took a proposal and gave no state for it."""
 
 
 class Play:
@@ -116,6 +127,7 @@ class Play:
             raise step
         if step is None:
             failed = Step(0, move, move[0].upper(), (), None, FAILED)
+            failure = failure.removeprefix(f"{NoState.__name__}: ")
             held = {name: seen for name, seen in here.believes.items() if name != failed.worker}
             self.now = replace(
                 here, step=failed, failure=failure, enabled=(), believes=held, token=here.key
@@ -150,12 +162,27 @@ class Play:
             if move[1:] in ("", CRASH):
                 raise
             return wrong
-        return self._race.log[-1]
+        step = self._race.log[-1]
+        for touch in step.touches:
+            if touch.verb == "apply" and touch.proposal and not touch.code and touch.revision is None:
+                raise NoState(f"{STORE}'s apply gave {self._gave(step.worker, touch)}, not a state")
+        return step
+
+    def _gave(self, worker: str, touch: Touch) -> str:
+        """What the store's apply gave, in words."""
+        passed = self._race.passed(worker)
+        here = [place for place, one in enumerate(passed) if one is touch.proposal]
+        later = passed[here[-1] + 1 :] if here else ()
+        given = [one for one in later if one is not touch.context]
+        return f"{given[0]!r:.60}" if given else "something else"
 
     def _looked(self, made: Moment) -> Moment:
         """The moment with what can be seen in the race now."""
         race = self._race
         after, failure = safely(race.store.load)
+        failure = failure and f"{STORE} cannot be loaded: {failure}"
+        if after is None and not failure:
+            failure = f"{STORE}'s load gave None, not a state"
         trace, _ = safely(lambda: tuple(race.store.trace))
         entries = (trace or ())[self._seen :]
         self._seen += len(entries)
@@ -165,10 +192,12 @@ class Play:
             entries=entries if made.step else (),
             enabled=() if failure else race.enabled,
             refusals=dict(race.refusals),
-            failure=failure and f"the store cannot be loaded: {failure}",
+            failure=failure,
             mail=tuple(move.upper() for move in race.enabled if move.islower()),
         )
-        return self._judged(_followed(looked))
+        followed = _followed(looked)
+        # A law asked of a store that is broken would be about nothing.
+        return replace(followed, token=followed.key) if failure else self._judged(followed)
 
     def _judged(self, made: Moment) -> Moment:
         laws = self.setting.laws if made.over else self.setting.invariants

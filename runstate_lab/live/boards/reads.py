@@ -50,8 +50,7 @@ def order_of(
         return _of_token(text.strip(), plays, shown, title)
     order = re.sub(r"[\s,]", "", text)
     order = order.upper() if order.islower() else order
-    _check(order, plays[shown])
-    return shown, order
+    return shown, _check(order, plays[shown])
 
 
 def frames_along(path: Sequence[Moment], cast: Cast) -> tuple[Frame, ...]:
@@ -82,17 +81,21 @@ def frames_along(path: Sequence[Moment], cast: Cast) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
-def _check(order: str, plays: Plays) -> None:
+def _check(order: str, plays: Plays) -> str:
+    """The order, up to the step at which the code fails."""
     try:
         asked = moves(order)
     except OrderRefused as wrong:
         raise Askew(f"the order {order!r}", wrong.found, HOW) from wrong
     here = plays.moments[""]
     for move in asked:
+        if here.failure:
+            break
         why = fault_in(plays, here, move)
         if why:
             raise Askew(f"the order {order!r}", f"{why} after {here.key or 'no move'}", HOW)
         here = plays.after(here, move)
+    return here.key
 
 
 def _of_token(
@@ -108,9 +111,11 @@ def _of_token(
         there = f"a board of {title} on {', '.join(plays)}"
         why = "the token belongs to another place"
         raise _refused(text, f"{there}; it was made with {made}: {why}", "play it where it was made")
-    _check(token.schedule, plays[name])
-    ended = plays[name].moment(token.schedule).token
-    if Token.read(ended).end != token.end:
+    reached = plays[name].moment(_check(token.schedule, plays[name]))
+    if reached.failure:
+        found = f"{words.failed(reached)} after {reached.key}: the token is out of date"
+        raise _refused(text, found, "the code has changed since; explore again")
+    if Token.read(reached.token).end != token.end:
         found = "another end than it was made with: the token is out of date"
         raise _refused(text, found, "the code has changed since; explore again")
     return name, token.schedule

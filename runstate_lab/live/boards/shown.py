@@ -80,7 +80,8 @@ class Shown(Live):
             return f"Board, locked: {self.sealed}"
         order = "".join(self._moves()[: self.at])
         played = f"order {order}" if order else "nothing played yet"
-        says = boardviews.says(self._path()[-1].after)
+        here = self._path()[-1]
+        says = words.sentence(here, self.ground.cast) if here.failure else boardviews.says(here.after)
         return f"Board of {self.title} on {self.shown}, {played}. {says}"
 
     def picture(self) -> str:

@@ -66,7 +66,7 @@ def verdict(path: Sequence[Moment]) -> tuple[str, str]:
     """How an order ended, in short, and how good that is."""
     here = path[-1]
     if here.failure:
-        return "the code failed", FAULTY
+        return words.failed(here), FAULTY
     if not here.over:
         return "not finished", OPEN
     gone, results = lost(path), _results(path)
@@ -94,7 +94,7 @@ def outcome(path: Sequence[Moment]) -> str:
 def says(state: Any) -> str:
     """The state in one sentence."""
     if not isinstance(state, RunState):
-        return f"State: {state!r:.80}."
+        return f"State: {state!r:.80}." if state is not None else "State: not known."
     status = "" if state.status is RunStatus.RUNNING else f", status {state.status}"
     held = ", ".join(map(str, state.facts)) or "no facts yet"
     return f"State: revision {state.revision}{status}, {held}."
@@ -166,6 +166,21 @@ def explored_view(found: Exploration, setting: Setting) -> Plain:
     }
 
 
+def broken_store(moment: Moment) -> Plain:
+    """What is told instead of an exploration of a store that gives no state."""
+    place = f"after {moment.key}" if moment.key else "before the first move"
+    why = moment.failure
+    return {
+        "said": f"No count: the store failed {place} ({why}).",
+        "orders": None,
+        "holds": False,
+        "reduced": False,
+        "outcomes": [],
+        "laws": [],
+        "failures": [["the store", "failed", why, moment.key]],
+    }
+
+
 def explored_words(found: Exploration) -> str:
     """What all the orders together show, in one sentence."""
     if found.failures:
@@ -223,6 +238,10 @@ def _refusals(moment: Moment) -> list[str]:
 def _law(name: str, here: Moment, setting: Setting) -> list[str]:
     if name in here.broken:
         return [name, "broken by this step" if name in here.fresh else "broken", LOST]
+    if here.failure:
+        return [name, f"not asked, {words.failed(here)}", OPEN]
+    if any(one.startswith(f"{name} cannot be asked") for one in here.unasked):
+        return [name, "cannot be asked", OPEN]
     at_end = name in [law.__name__ for law in setting.at_end]
     ended = here.over and not here.failure
     if at_end and not ended:

@@ -109,6 +109,8 @@ def sentence(moment: Moment, cast: Cast) -> str:
     who = cast.who(step.worker)
     if step.ended == SKIPPED:
         return f"{who} takes no step here: {off(moment, step.move) or 'its step cannot meet that'}."
+    if moment.of_store:
+        return f"{who} cannot go on: {moment.failure}. That is a fault of the store, not of this order."
     if moment.failure:
         return f"{who} fails: {moment.failure}. That is a fault of the code, not of this order."
     if step.ended == "crashed":
@@ -152,12 +154,19 @@ def answers(moment: Moment) -> list[str]:
 
 def happened(moment: Moment) -> str:
     """How a step went, in one of the words in which it can be foretold."""
-    if moment.fresh or moment.failure:
+    if moment.failure:
+        return failed(moment)
+    if moment.fresh:
         return BREAKS
     said = answers(moment)
     if any(word != ACCEPTED for word in said):
         return NOT_TAKEN
     return ACCEPTED if said else QUIET_STEP
+
+
+def failed(moment: Moment) -> str:
+    """Whose failure ended a play, in short."""
+    return "the store failed" if moment.of_store else "the code failed"
 
 
 def off(moment: Moment, move: str) -> str:
@@ -166,7 +175,8 @@ def off(moment: Moment, move: str) -> str:
     if move[0] in moment.enabled:
         return ""
     if moment.failure:
-        return "the code has failed; go back, or start again"
+        whose = "store" if moment.of_store else "code"
+        return f"the {whose} has failed; go back, or start again"
     if move.islower():
         return f"no mail of {worker} is on its way"
     ended = moment.ends.get(worker, "")
