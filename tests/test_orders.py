@@ -46,6 +46,7 @@ def idle_store() -> StateStore:
         ((6, 6), 924),
         ((2, 2, 2), 90),
         ((3, 3, 3), 1680),
+        pytest.param((9, 9), 48_620, marks=pytest.mark.slow),
     ],
 )
 def test_the_number_of_orders_is_exact(sizes: tuple[int, ...], schedules: int) -> None:
