@@ -53,6 +53,7 @@ class Later(Live):
     def _again(self, widget: object, content: object, buffers: object) -> None:
         if not self.sealed:
             self.attempt(lambda: self.unseal(**self.prediction))
+        self.send({"heard": "again"})
 
     def sentence(self) -> str:
         """Whether the result is locked."""

@@ -255,7 +255,7 @@ def test_faults_are_asked_of_the_kernel(visit: Any) -> None:
     expect(board).to_have_attribute("data-schedule", "B")
     crash.check()
     board.locator('[data-do="B"]').click()
-    expect(said(board)).to_contain_text("The kernel does not answer. Run this cell again.", timeout=SLOW)
+    expect(said(board)).to_contain_text("The kernel has not answered yet. If it is busy, your press waits", timeout=SLOW)
     assert [] == visit.outside
 
 

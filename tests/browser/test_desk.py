@@ -155,5 +155,5 @@ def test_the_desk_can_be_read_by_everybody_and_outlives_its_kernel(visit: Any) -
     desk.locator('[data-do="first"]').click()
     expect(desk).to_have_attribute("data-at", "0")
     desk.locator('[data-do="grant"]').click()
-    expect(desk.locator(".rs-live")).to_contain_text("The kernel does not answer", timeout=SLOW)
+    expect(desk.locator(".rs-live")).to_contain_text("The kernel has not answered yet", timeout=SLOW)
     expect(desk).to_have_attribute("data-silent", "true")

@@ -154,7 +154,7 @@ def test_a_board_goes_on_when_the_kernel_is_gone(visit: Any) -> None:
 
     expect(board).to_have_attribute("data-schedule", "BBA")
     expect(chart).to_have_attribute("data-status", "failed")
-    expect(form.locator(".rs-said")).to_contain_text("The kernel does not answer", timeout=SLOW)
+    expect(form.locator(".rs-said")).to_contain_text("The kernel has not answered yet", timeout=SLOW)
 
 
 PASTED = (

@@ -185,5 +185,5 @@ def test_the_board_can_be_read_by_everybody_and_outlives_its_kernel(visit: Any) 
     board.locator('[data-do="last"]').click()
     board.locator('[data-do="tick"]').click()
     expect(board.get_by_role("status").first).to_contain_text(
-        "The kernel does not answer", timeout=SLOW
+        "The kernel has not answered yet", timeout=SLOW
     )

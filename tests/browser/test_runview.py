@@ -259,4 +259,4 @@ def test_a_view_goes_on_without_its_kernel(visit: Any) -> None:
     view.locator('[data-do="first"]').click()
     expect(view).to_have_attribute("data-at", "0")
     again.click()
-    expect(view.locator(".rs-refresh")).to_contain_text("The kernel does not answer", timeout=SLOW)
+    expect(view.locator(".rs-refresh")).to_contain_text("The kernel has not answered yet", timeout=SLOW)

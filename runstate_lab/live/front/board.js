@@ -1,5 +1,4 @@
 // Be the scheduler: you say who goes next. What is known is shown at once, what is not is asked of the kernel.
-const PATIENCE = 5000, SILENT = "The kernel does not answer. Run this cell again.";
 const WATCHED = ["schedule", "at", "shown", "tried", "prediction", "comparing", "kept", "line", "more", "explored", "expected", "foretold"];
 
 function render({ model, el }) {
@@ -18,7 +17,7 @@ function render({ model, el }) {
   model.on("msg:custom", heard);
   on(root, "keydown", (press) => boardKey(view, press));
   build();
-  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); clearTimeout(view.waiting); };
+  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); view.waiting?.(); };
 }
 
 function boardStage(view, stage) {
@@ -91,7 +90,7 @@ function visitOrder(view, schedule, at, more = {}) {
 }
 
 function showOrder(view, schedule) {
-  if (walk(view.model, view.model.get("shown"), schedule).missing) return askKernel(view, "play", schedule);
+  if (walk(view.model, view.model.get("shown"), schedule).missing) return askBoard(view, "play", schedule);
   visitOrder(view, schedule, movesOf(schedule).length);
 }
 
@@ -99,32 +98,31 @@ function pressMove(view, move) {
   const { model } = view, before = movesOf(model.get("schedule")).slice(0, model.get("at")), schedule = [...before, move].join("");
   if (!walk(model, model.get("shown"), schedule).missing) return visitOrder(view, schedule, before.length + 1, judged(model, schedule));
   view.mark = "";
-  askKernel(view, "step", move);
+  askBoard(view, "step", move);
 }
 
 function chooseVariant(view, shown) {
-  if (walk(view.model, shown, view.model.get("schedule")).missing) return askKernel(view, "choose", shown);
+  if (walk(view.model, shown, view.model.get("schedule")).missing) return askBoard(view, "choose", shown);
   put(view, { shown });
 }
 
-function askKernel(view, what, about, refuse) {
+function askBoard(view, what, about, refuse) {
   view.number += 1;
   view.refuse = refuse;
   view.live.textContent = "Asking the kernel ...";
   view.root.dataset.asking = String(view.number);
-  clearTimeout(view.waiting);
-  view.waiting = setTimeout(() => { view.live.textContent = SILENT; delete view.root.dataset.asking; }, PATIENCE);
-  try { view.model.send({ do: what, what: about, number: view.number }); } catch (fault) { console.warn("no kernel to ask:", fault.message); }
+  view.waiting?.();
+  view.waiting = askKernel(view.model, { do: what, what: about, number: view.number }, (words) => { view.live.textContent = words; delete view.root.dataset.asking; });
 }
 
 // The kernel says first that it is at work, which may take its time, then that it is done.
 function hearKernel(view, { begun, heard, why, said }) {
   if (begun === view.number) {
-    clearTimeout(view.waiting);
+    view.waiting?.();
     view.live.textContent = "The kernel is at work ...";
   }
   if (heard !== view.number || !view.live) return;
-  clearTimeout(view.waiting);
+  view.waiting?.();
   delete view.root.dataset.asking;
   paintBoard(view);
   if (said || why) view.live.textContent = said || why;

@@ -75,7 +75,7 @@ function explorePanel(view) {
   const part = folded("Every order", "explore"), button = element("button", { type: "button", "data-do": "explore" });
   const note = element("span", { class: "rs-why", id: freshId("why") }), found = element("div", { class: "rs-board-found" });
   part.open = true;
-  on(button, "click", () => { if (!isOff(button)) askKernel(view, "explore", view.model.get("shown")); });
+  on(button, "click", () => { if (!isOff(button)) askBoard(view, "explore", view.model.get("shown")); });
   part.lastChild.append(element("div", { class: "rs-board-row" }, button, note), found);
   const show = () => {
     const shown = view.model.get("shown"), seen = view.model.get("explored")[shown];

@@ -68,7 +68,7 @@ function orderField(view) {
     happening.preventDefault();
     const { schedule, shown, ask, reason } = readTyped(model, input.value);
     form.refuse(reason ?? "");
-    if (ask !== undefined) return askKernel(view, "play", ask, form.refuse);
+    if (ask !== undefined) return askBoard(view, "play", ask, form.refuse);
     if (!reason) visitOrder(view, schedule, movesOf(schedule).length, { shown });
   });
   sendOnEnter(input, form);

@@ -1,6 +1,4 @@
 // The approval desk: a press asks the kernel's stores; what they answered comes back as one more step.
-const PATIENCE = 5000;
-const SILENT = "The kernel does not answer. Run this cell again.";
 
 function render({ model, el }) {
   const root = openRoot(el, "Approval desk: rosa is asked, the store answers", "rs-in-desk");
@@ -12,12 +10,15 @@ function render({ model, el }) {
     paintDesk(model, root, view);
   };
   const repaint = () => { if (model.get("graph").controls && view.live) paintDesk(model, root, view); };
-  const heard = () => clearTimeout(view.waiting);
+  const heard = () => {
+    view.waiting?.();
+    if (root.dataset.silent && view.live) paintDesk(model, root, view);
+  };
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["shown", "at", "beside_it", "prediction"], repaint)];
   model.on("msg:custom", heard);
   on(root, "keydown", (press) => pressKey(model, view, press));
   build();
-  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); };
+  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); view.waiting?.(); };
 }
 
 function pressKey(model, view, press) {
@@ -74,9 +75,8 @@ function controlGroup(model, root, view, title, names) {
 }
 
 function ask(model, root, view, content) {
-  clearTimeout(view.waiting);
-  view.waiting = setTimeout(() => { view.live.textContent = SILENT; root.dataset.silent = "true"; }, PATIENCE);
-  model.send(content);
+  view.waiting?.();
+  view.waiting = askKernel(model, content, (words) => { view.live.textContent = words; root.dataset.silent = "true"; });
 }
 
 function besideChoice(model, root, view) {

@@ -80,6 +80,17 @@ function store(model, values) {
   try { model.save_changes(); } catch (fault) { console.warn("no kernel to tell:", fault.message); }
 }
 
+const PATIENCE = 5000;
+const SILENT = "The kernel has not answered yet. If it is busy, your press waits; if it is gone, run this cell again.";
+
+// Asks the kernel and, when no answer has come for a while, tells so. Call what it returns when the answer is there.
+// A kernel that is gone throws at once; to a learner that is the same silence.
+function askKernel(model, message, tell) {
+  const waiting = setTimeout(() => tell(SILENT), PATIENCE);
+  try { model.send(message); } catch (fault) { console.warn("no kernel to ask:", fault.message); }
+  return () => clearTimeout(waiting);
+}
+
 function radios(legend, options, chosen, choose) {
   const name = freshId("choice");
   const set = element("fieldset", { class: "rs-choice" }, element("legend", {}, legend));

@@ -1,6 +1,5 @@
 // Questions: the kernel judges. Nothing here knows what is right.
 const ANSWERS = { choice: choiceAnswer, order: orderAnswer, fill: fillAnswer };
-const PATIENCE = 5000;
 
 function render({ model, el }) {
   const root = openRoot(el, model.get("title"));
@@ -22,7 +21,7 @@ function question(model, item) {
   const button = element("button", { type: "submit" }, item.press);
   const note = element("span", { class: "rs-why", id: freshId("why") });
   const said = element("div", { class: "rs-said", role: "status" });
-  let waiting = null, closed = "";
+  let settled = () => {}, closed = "";
   const missing = () => closed || answer.missing() || (why && why.value.trim().length < 3 ? "write one line why" : "");
   const decide = () => switchControl(button, note, missing());
   if (why) {
@@ -34,19 +33,18 @@ function question(model, item) {
     happening.preventDefault();
     if (missing()) return;
     said.textContent = "…";
-    clearTimeout(waiting);
-    waiting = setTimeout(() => { said.textContent = "The kernel does not answer. Run this cell again, then answer."; }, PATIENCE);
-    model.send({ id: item.id, letters: answer.letters(), why: why?.value ?? "" });
+    settled();
+    settled = askKernel(model, { id: item.id, letters: answer.letters(), why: why?.value ?? "" }, (words) => { said.textContent = words; });
   });
   part.append(set, element("div", { class: "rs-go" }, button, note), said);
   decide();
   return { id: item.id, part, heard: (id) => {
     if (id !== item.id) return;
-    clearTimeout(waiting);
-    if (said.textContent === "…") said.textContent = "";
+    settled();
+    if (["…", SILENT].includes(said.textContent)) said.textContent = "";
   }, reply: (reply) => {
     if (!reply) return;
-    clearTimeout(waiting);
+    settled();
     answer.show(reply.given);
     if (why && reply.why) why.value = reply.why;
     closed = reply.closed ? "kept" : "";

@@ -1,5 +1,4 @@
 // A scheduler board: the kernel asks the real scheduler and answers with a frame; the past needs no kernel.
-const PATIENCE = 5000;
 const TALL = 560;
 const NARROW = 600;
 const DESK_DOES = [
@@ -22,24 +21,23 @@ function render({ model, el }) {
   model.on("msg:custom", heard);
   on(root, "keydown", (press) => pressKey(view, press));
   build();
-  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); clearTimeout(view.waiting); view.measure?.disconnect(); };
+  return () => { quiet.forEach((stop) => stop()); model.off("msg:custom", heard); view.waiting?.(); view.measure?.disconnect(); };
 }
 
 // The kernel decides; until it has, the place that is shown is the place where the press was made.
 function ask(view, ...press) {
   const at = view.waiting ? null : view.model.get("at");
   view.number += 1;
-  clearTimeout(view.waiting);
-  view.waiting = setTimeout(() => {
+  view.waiting?.();
+  view.waiting = askKernel(view.model, { press, at, number: view.number }, (words) => {
     view.waiting = null;
-    view.live.textContent = "The kernel does not answer. Run this cell again.";
+    view.live.textContent = words;
     view.live.dataset.mood = "bad";
-  }, PATIENCE);
-  view.model.send({ press, at, number: view.number });
+  });
 }
 
 function settle(view) {
-  clearTimeout(view.waiting);
+  view.waiting?.();
   view.waiting = null;
 }
 

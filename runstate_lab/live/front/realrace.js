@@ -1,6 +1,4 @@
 // A real race: the kernel starts processes when a button is pressed; the page shows what came out.
-const PATIENCE = 5000;
-const NO_ANSWER = "The kernel does not answer. Run this cell again.";
 
 function render({ model, el }) {
   const root = openRoot(el, "A real race for one file", "rs-in-race");
@@ -17,7 +15,7 @@ function render({ model, el }) {
   model.on("msg:custom", heard);
   const quiet = [watch(model, ["sealed", "graph"], build), watch(model, ["rows", "marks", "said"], repaint)];
   build();
-  return () => { quiet.forEach((stop) => stop()); clearTimeout(view.waiting); model.off("msg:custom", heard); };
+  return () => { quiet.forEach((stop) => stop()); view.waiting?.(); model.off("msg:custom", heard); };
 }
 
 function raceParts(model, stage, view) {
@@ -38,14 +36,13 @@ function raceParts(model, stage, view) {
 function askRace(model, stage, view, worst) {
   view.busy = true;
   view.said = "The kernel starts the processes …";
-  view.waiting = setTimeout(() => { Object.assign(view, { busy: false, said: NO_ANSWER }); paintRace(model, stage.parentElement, view); }, PATIENCE);
-  model.send({ race: true, worst });
+  view.waiting = askKernel(model, { race: true, worst }, (said) => { Object.assign(view, { busy: false, said }); paintRace(model, stage.parentElement, view); });
   paintRace(model, stage.parentElement, view);
 }
 
 function hearRace(view, { started, ended }) {
   if (!started && !ended) return;
-  clearTimeout(view.waiting);
+  view.waiting?.();
   Object.assign(view, { busy: !ended, said: ended ? "" : "The processes are racing …" });
 }
 

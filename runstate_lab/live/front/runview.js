@@ -188,10 +188,14 @@ function refreshPart(model) {
   const button = element("button", { type: "button", "data-key": "refresh" }, "Read the store again"), note = element("span", { class: "rs-why", role: "status" });
   on(button, "click", () => {
     note.textContent = "";
-    const waited = setTimeout(() => { note.textContent = "The kernel does not answer. Run this cell again."; }, 5000);
-    const heard = (message) => { if (message.refreshed) { clearTimeout(waited); model.off("msg:custom", heard); } };
+    const heard = (message) => {
+      if (!message.refreshed) return;
+      settled();
+      if (note.textContent === SILENT) note.textContent = "";
+      model.off("msg:custom", heard);
+    };
     model.on("msg:custom", heard);
-    try { model.send({ refresh: true }); } catch { note.textContent = "The kernel does not answer. Run this cell again."; }
+    const settled = askKernel(model, { refresh: true }, (words) => { note.textContent = words; });
   });
   return element("span", { class: "rs-refresh" }, note, button);
 }
