@@ -18,6 +18,7 @@ from runstate_lab.line import Touch
 from runstate_lab.live.boards import words
 from runstate_lab.live.boards.layout import ABOVE, BELOW, DOOR, FEW, LEFT, RIGHT, Layout
 from runstate_lab.live.boards.plays import FAILED, SKIPPED, Moment, still
+from runstate_lab.live.fitting import broken, named
 from runstate_lab.live.marks import Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.race import Step
 
@@ -82,11 +83,14 @@ def idle(layout: Layout, worker: str) -> Marks:
 
 
 def _title(y: int, name: str, note: str) -> Marks:
-    short = textwrap.shorten(note.removeprefix("the "), 18, placeholder="…")
-    return (
-        text(14, y - 3, name, "name", anchor="start"),
-        text(14, y + 14, short, "soft", anchor="start"),
-    )
+    whole = note.removeprefix("the ")
+    rows = broken(whole, 12, LEFT - 18)
+    # A second line lifts the first two a little, so that all stay around the lane.
+    top = y - 3 - 7 * (len(rows) - 1)
+    notes = [text(14, top + 17 + 14 * at, row, "soft", anchor="start") for at, row in enumerate(rows)]
+    if any("…" in row for row in rows):
+        notes = [named(mark, whole) for mark in notes]
+    return (text(14, top, name, "name", anchor="start"), *notes)
 
 
 def _beliefs(moment: Moment, layout: Layout, x: float) -> list[Mark]:

@@ -14,6 +14,8 @@ function drawMark([tag, attributes, text]) {
   const node = document.createElementNS(SVG_SPACE, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
   if (text) node.textContent = text;
+  // Where only a part of a name is to be seen, the pointer finds the whole.
+  if (attributes["aria-label"] && tag === "text") node.append(drawMark(["title", {}, attributes["aria-label"]]));
   return node;
 }
 

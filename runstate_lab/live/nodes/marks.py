@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from runstate_lab.graph import ExecutableGraph
+from runstate_lab.live.fitting import middle, named
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.live.nodes.layout import ROOMY, Layout, Leg, layout
 from runstate_lab.model import NodeState, NodeStatus, RunState
@@ -109,10 +110,10 @@ def _roomy(look: Look, wide: float) -> Marks:
     node = look.node
     tag = node.worker if _held(node) else ""
     room = wide - 42 - (width(tag, 12, bold=True) + 8 if tag else 0)
-    name = fitted(node.name, 14, room, bold=True)
+    name = middle(node.name, 14, room, bold=True)
     return (
         *_sign(node.status, 18, 20, look.hue),
-        text(33, 25, name, "name", anchor="start"),
+        named(text(33, 25, name, "name", anchor="start"), node.name),
         *_tag(look, wide - 8, 24, tag),
         text(12, 43, str(node.status), "label", anchor="start"),
         *_ran_out(look, wide - 8, 43),
@@ -128,10 +129,10 @@ def _compact(look: Look, wide: float) -> Marks:
     if _held(node):
         lease = "ran out" if _over(look) else f"until {node.until}"
         words = f"{node.attempt} of {node.max_attempts}, {lease}"
-    name = fitted(node.name, 12, wide - 32, bold=True)
+    name = middle(node.name, 12, wide - 32, bold=True)
     return (
         *_sign(node.status, 14, 13, look.hue),
-        text(26, 17, name, "nb-small-name", anchor="start"),
+        named(text(26, 17, name, "nb-small-name", anchor="start"), node.name),
         text(8, 31, fitted(words, 11, room), "nb-small", anchor="start"),
         *_tag(look, wide - 7, 31, tag),
     )

@@ -14,15 +14,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
+from runstate_lab.live.fitting import broken, middle, named
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.live.runs.folding import Row
 from runstate_lab.live.runs.replays import Frame
+from runstate_lab.show.dot import width
 
 LEFT, COLUMN, FOLD, WIDE = 150, 84, 40, 4_000
 FIRST, APART, MOST = 22, 29, 7
 OTHERS = "others"
 HELD, OPEN = 54, 100
-LONGEST = 19
+LABEL, ROOM = 126, COLUMN - 5
 SHEET: Mark = ("style", {}, (FRONT / "runmarks.css").read_text("utf-8"))
 # What stands for the two numbers of a column in the marks that columns share.
 STEP, REVISION, MANY = "#step", "#revision", "#many"
@@ -69,7 +71,7 @@ def ground(where: Layout) -> Marks:
         y = where.lane(source)
         drawn += [
             line(LEFT - 10, y, WIDE, y, "lane"),
-            text(12, y + 4, cut(source), "label", anchor="start"),
+            named(text(12, y + 4, _lane_name(source), "label", anchor="start"), source),
         ]
     y = where.store
     return (
@@ -168,15 +170,6 @@ def shade(where: Layout, x: float, wide: int) -> Mark:
     return box(x - wide / 2 + 2, 2, wide - 4, where.height - 4, "column")
 
 
-def cut(words: str, longest: int = LONGEST) -> str:
-    """The words, or their beginning.
-
-    >>> cut("service:payments-and-refunds")
-    'service:payments-a…'
-    """
-    return words if len(words) <= longest else words[: longest - 1] + "…"
-
-
 def _refused(code: str, where: Layout, x: float, lane: int) -> Marks:
     stop = where.store - 66
     return (
@@ -195,14 +188,21 @@ def _reading(does: str, where: Layout, x: float, lane: int) -> Marks:
 
 
 def _under(words: str, x: float, y: float, role: str) -> Marks:
-    """An identifier, or some words, in at most two lines."""
+    """An identifier, or some words, in at most two lines that leave the next column free."""
+    size, bold = (12, True) if role == "bad" else (11, False)
     if "_" in words:
         lines = wrap(words.replace("_", "_ "), width=14, break_long_words=False)
         shown = [lines[0], "".join(lines[1:])]
     else:
         shown = list(words.partition(" ")[::2])
-    lines = [cut(part.replace("_ ", "_"), 14) for part in shown if part]
+    lines = [part.replace("_ ", "_") for part in shown if part]
+    if any(width(part, size, bold=bold) > ROOM for part in lines):
+        lines = broken(words, size, ROOM, bold=bold)
     return tuple(text(x, y + 13 * row, part, role) for row, part in enumerate(lines))
+
+
+def _lane_name(source: str) -> str:
+    return middle(source, 13, LABEL)
 
 
 def _pill(x: float, y: float, revision: str, role: str) -> Marks:
