@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from runstate_lab.live.marks import Mark, text
+from runstate_lab.live.marks import Mark
 from runstate_lab.show.dot import width
 
 PIECE = re.compile(r"[^\s_:-]*[\s_:-]+|[^\s_:-]+")
@@ -49,6 +49,7 @@ def broken(words: str, size: float, room: float, *, bold: bool = False, most: in
 def named(mark: Mark, whole: str) -> Mark:
     """A text mark, with the whole name where only a part is to be seen.
 
+    >>> from runstate_lab.live.marks import text
     >>> named(text(0, 0, "bu…ld", "name"), "build")[1]["aria-label"]
     'build'
     """
