@@ -216,15 +216,17 @@ def test_a_disk_that_fails_leaves_the_old_file_and_no_rest(
 ) -> None:
     """The file is written whole or not at all."""
     place = tmp_path / "board.csv"
-    Board(variants=("naive",), schedule="A").save(place)
+    board = Board(variants=("naive",), schedule="A")
+    board.save(place)
     before = place.read_bytes()
 
     def fail(*given: object) -> None:
         raise OSError(28, "No space left on device")
 
+    board.play("AB")
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(Askew, match="found no space left on device"):
-        Board(variants=("naive",), schedule="AB").save(place)
+        board.save(place)
 
     assert (before, ["board.csv"]) == (
         place.read_bytes(),

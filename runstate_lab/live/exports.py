@@ -4,8 +4,8 @@
     w.csv()               the table, one line a row
     w.save("board.svg")   the same as a file: .svg, .csv or .txt
 
-A file that is there already is replaced only if it looks like one that this
-kind of widget wrote. A sealed widget gives nothing away.
+A file that is there already is replaced only if it is surely the kit's own: a
+picture that names its widget, a table or words that this very widget saved. A sealed widget gives nothing away.
 
 What is not here: the two buttons that do the same in the browser (see
 `front/exports.js`).
@@ -18,11 +18,12 @@ import binascii
 import os
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from runstate_lab.live.faults import Askew
+from runstate_lab.live.marks import legal
 
 SVG_SPACE = "http://www.w3.org/2000/svg"
 IMAGE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
@@ -65,13 +66,18 @@ class Exports:
 
     def save(self, path: str | Path) -> str:
         """What was saved where: .svg the picture, .csv the table, .txt the words."""
+        named = isinstance(path, (str, Path)) and str(path).isprintable()
+        if not named:
+            raise Askew(f"to save as {path!r:.60}", "no name of a file", 'give such as "board.svg"')
         place = Path(path)
         kind = place.suffix.lower()
         if kind not in NAMED:
             hint = f"end the name in {', '.join(NAMED)}"
             raise Askew(f"to save as {place.name!r}", f"the ending {place.suffix!r}", hint)
         make = {".svg": self.svg, ".csv": self.csv, ".txt": self._words}[kind]
-        write(place, make(), mark=type(self).__name__)
+        kept, text = self.__dict__.setdefault("_saved", set()), make()
+        write(place, text, mark=type(self).__name__, known=kept)
+        kept.add(filed(text))
         return f"Saved the {NAMED[kind]} as {place}."
 
     def _frame(self) -> Any:
@@ -108,9 +114,9 @@ def standalone(drawings: Sequence[str], title: str, *, mark: str) -> str:
     high = sum(height for _, height in sizes) + GAP * (len(sizes) - 1)
     page = ElementTree.Element(_tag("svg"), {
         "width": f"{wide:g}", "height": f"{high:g}", "viewBox": f"0 0 {wide:g} {high:g}",
-        "role": "img", "aria-label": title, "data-widget": mark,
+        "role": "img", "aria-label": legal(title), "data-widget": mark,
     })  # fmt: skip
-    ElementTree.SubElement(page, _tag("title")).text = title
+    ElementTree.SubElement(page, _tag("title")).text = legal(title)
     ElementTree.SubElement(page, _tag("rect"), {"width": "100%", "height": "100%", "fill": GROUND})
     top = 0.0
     for root, (_, height) in zip(roots, sizes, strict=True):
@@ -124,16 +130,31 @@ def standalone(drawings: Sequence[str], title: str, *, mark: str) -> str:
     return ElementTree.tostring(page, encoding="unicode") + "\n"
 
 
-def write(place: Path, text: str, *, mark: str) -> None:
-    """Write the text whole or not at all; another kind of file stays as it is."""
+def filed(text: str) -> bytes:
+    r"""The text as a file holds it.
+
+    >>> filed("half \ud800")
+    b'half \\ud800'
+    """
+    return text.encode(errors="backslashreplace")
+
+
+def write(place: Path, text: str, *, mark: str, known: Collection[bytes] = ()) -> None:
+    """Write the text whole or not at all; any file that is not surely the kit's own stays.
+
+    `known` are the contents that the same widget has saved before.
+    """
     asked = f"to save as {place}"
     try:
-        if place.exists() and not _alike(place, text, mark):
+        if place.is_symlink():
+            raise Askew(asked, "a link to another file", "choose another name, or remove it first")
+        if place.exists() and not _alike(place, mark, (filed(text), *known)):
             found = "a folder" if place.is_dir() else f"a file there that no {mark} saved"
+            found += "" if place.is_dir() or place.suffix.lower() == ".svg" else " just now"
             raise Askew(asked, found, "choose another name, or remove it first")
         fresh = place.with_name(f".{place.name}.new")
         try:
-            fresh.write_text(text, encoding="utf-8", newline="\n")
+            fresh.write_bytes(filed(text))
             os.replace(fresh, place)
         finally:
             fresh.unlink(missing_ok=True)
@@ -142,14 +163,14 @@ def write(place: Path, text: str, *, mark: str) -> None:
         raise Askew(asked, words, "name a folder that is there and can be written to") from fault
 
 
-def _alike(place: Path, text: str, mark: str) -> bool:
+def _alike(place: Path, mark: str, known: Collection[bytes]) -> bool:
     if not place.is_file():
         return False
+    if place.suffix.lower() != ".svg":
+        return place.read_bytes() in known
     with place.open("rb") as file:
-        found = file.read(8_192).decode(errors="replace")
-    if place.suffix.lower() == ".svg":
-        return f'data-widget="{mark}"' in found
-    return found.partition("\n")[0] == text.partition("\n")[0]
+        head = file.read(8_192).decode(errors="replace").partition(">")[0]
+    return head.startswith("<svg") and f' data-widget="{mark}"' in head
 
 
 def _spoken(frame: Any) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +23,7 @@ FRONT = Path(__file__).parent / "front"
 SVG_SPACE = "http://www.w3.org/2000/svg"
 HEAD_LENGTH, HEAD_HALF = 8, 4
 SHEETS = ("marks.css",)
+ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def text(x: float, y: float, words: str, role: str, *, anchor: str = "middle") -> Mark:
@@ -74,6 +76,15 @@ def box(x: float, y: float, width: float, height: float, role: str, *, corner: f
     return ("rect", {**place, "rx": _number(corner), "class": f"rs-{role}"}, "")
 
 
+def legal(words: str) -> str:
+    r"""The words with everything escaped that no XML and no UTF-8 file can hold.
+
+    >>> legal("a\x01b \ud800 \uffff ok")
+    'a\\x01b \\ud800 \\uffff ok'
+    """
+    return ILLEGAL.sub(lambda found: ascii(found.group())[1:-1], words)
+
+
 def still(
     groups: Iterable[tuple[str, Marks]],
     size: tuple[int, int],
@@ -91,7 +102,7 @@ def still(
     """
     drawing = base64.b64encode(svg(groups, size, sheets=sheets).encode()).decode()
     source = f"data:image/svg+xml;base64,{drawing}"
-    return f'<img alt="{html.escape(alt)}" width="{size[0]}" src="{source}">'
+    return f'<img alt="{html.escape(legal(alt))}" width="{size[0]}" src="{source}">'
 
 
 def svg(
@@ -113,7 +124,8 @@ def svg(
     for role, marks in groups:
         group = ElementTree.SubElement(root, "g", {"class": role})
         for tag, attributes, words in marks:
-            ElementTree.SubElement(group, tag, attributes).text = words or None
+            held = {name: legal(value) for name, value in attributes.items()}
+            ElementTree.SubElement(group, tag, held).text = legal(words) or None
     return ElementTree.tostring(root, encoding="unicode")
 
 

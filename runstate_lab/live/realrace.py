@@ -16,6 +16,7 @@ from typing import Any
 import traitlets
 
 from runstate_lab.live.exports import standalone
+from runstate_lab.live.faults import fit
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Marks, box, line, still, svg, text
 from runstate_lab.show.realrace import HEADS, Tally, as_table, tally
@@ -48,6 +49,9 @@ class RealRace(Live):
     marks = traitlets.List().tag(sync=True)
 
     def __init__(self, *, writers: int = 2, each: int = 50, limit: float = SECONDS) -> None:
+        for what, given in (("writers", writers), ("each", each)):
+            fit(what, given, "a count")
+        fit("limit", limit, "seconds")
         self._writers, self._each, self._limit = writers, each, limit
         super().__init__({"size": list(SIZE), "heads": list(HEADS), "opening": self._opening()})
         self.marks = _drawn(())
@@ -76,6 +80,8 @@ class RealRace(Live):
 
     def text(self) -> str:
         """What the last race came to, in one sentence a store."""
+        if self.sealed:
+            return self.sentence()
         return " ".join(one.sentence for one in self._tallies) or "Nothing was raced yet."
 
     def table(self) -> Any:

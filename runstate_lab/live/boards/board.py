@@ -23,7 +23,7 @@ from runstate_lab.live.boards.graph import Ground
 from runstate_lab.live.boards.reads import fault_in, frames_along, order_of
 from runstate_lab.live.boards.shown import SHEETS, Shown, tabled
 from runstate_lab.live.boards.worlds import cast_of, own_cast
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import script, style
 from runstate_lab.live.runs.diffs import Change
 from runstate_lab.orders import explore, explore_world
@@ -72,6 +72,14 @@ class Board(Shown):
         schedule: str = "",
         compare: bool = False,
     ) -> None:
+        for what, given, kind in (
+            ("world", world, "a text"), ("variants", variants, "texts"),
+            ("invariants", invariants, "functions"), ("at_end", at_end, "functions"),
+            ("names", {} if names is None else names, "names"), ("parts", parts, "texts"),
+            ("workers", {} if workers is None else workers, "workers"),
+            ("schedule", schedule, "a text"), ("compare", compare, "a flag"),
+        ):  # fmt: skip
+            fit(what, given, kind)
         for part in parts:
             if part not in (*PARTS, *EXTRA):
                 hint = f"choose among {', '.join((*PARTS, *EXTRA))}"
@@ -160,7 +168,7 @@ class Board(Shown):
         """What is said at a step; step 0 is the start."""
         newest = len(self._moves())
         if type(step) is not int or not 0 <= step <= newest:
-            raise Askew(f"step {step}", f"{newest} steps", f"give a number from 0 to {newest}")
+            raise Askew(f"step {step!r}", f"{newest} steps", f"give a number from 0 to {newest}")
         return self._go(step)
 
     def reset(self) -> str:
@@ -171,6 +179,7 @@ class Board(Shown):
     def choose(self, variant: str) -> str:
         """What the same order says on another variant."""
         self._unsealed()
+        fit("variant", variant, "a text")
         if variant not in self.ground.plays:
             names = ", ".join(self.ground.plays)
             raise Askew(f"the variant {variant!r}", "no such variant", f"choose one of {names}")
@@ -196,6 +205,7 @@ class Board(Shown):
         '20 orders: an update is lost in 18, decided on old facts in 18.'
         """
         self._unsealed()
+        fit("variant", variant, "a text")
         name = variant or self.shown
         if name not in self.ground.plays:
             names = ", ".join(self.ground.plays)
@@ -229,6 +239,7 @@ class Board(Shown):
         ('scan=clean is gone, and nobody was told.', 'AABBBA')
         """
         self._unsealed()
+        fit("law", law, "a text")
         if self.shown not in self.explored:
             self.explore()
         found = {name: schedule for name, _, schedule, _ in self.explored[self.shown]["laws"]}

@@ -16,7 +16,7 @@ from typing import Any
 
 from runstate_lab.errors import OrderRefused, Refusal, words_of
 from runstate_lab.laws import Law
-from runstate_lab.line import Touch
+from runstate_lab.live.boards.answers import STORE, NoState, check_answers
 from runstate_lab.model import RunState
 from runstate_lab.orders import end_of
 from runstate_lab.race import CRASH, Race, Step, Worker, moves
@@ -25,7 +25,6 @@ from runstate_lab.tokens import Token, place_of
 from runstate_lab.trace import Entry
 from runstate_lab.watch import Endless, bounded
 
-STORE = "the store"
 SKIPPED, FAILED = "skipped", "failed"
 AGAIN = "the same moves ended elsewhere when they were made again"
 
@@ -89,10 +88,6 @@ class Moment:
     def proposes(self) -> bool:
         """Whether the step sent a proposal to the store."""
         return self.step is not None and any(touch.proposal for touch in self.step.touches)
-
-
-class NoState(Exception):
-    """A store that took a proposal and gave no state for it."""
 
 
 class Play:
@@ -163,18 +158,8 @@ class Play:
                 raise
             return wrong
         step = self._race.log[-1]
-        for touch in step.touches:
-            if touch.verb == "apply" and touch.proposal and not touch.code and touch.revision is None:
-                raise NoState(f"{STORE}'s apply gave {self._gave(step.worker, touch)}, not a state")
+        check_answers(step.touches, self._race.passed(step.worker))
         return step
-
-    def _gave(self, worker: str, touch: Touch) -> str:
-        """What the store's apply gave, in words."""
-        passed = self._race.passed(worker)
-        here = [place for place, one in enumerate(passed) if one is touch.proposal]
-        later = passed[here[-1] + 1 :] if here else ()
-        given = [one for one in later if one is not touch.context]
-        return f"{given[0]!r:.60}" if given else "something else"
 
     def _looked(self, made: Moment) -> Moment:
         """The moment with what can be seen in the race now."""

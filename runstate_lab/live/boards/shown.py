@@ -108,6 +108,7 @@ class Shown(Live):
         """Take everything away that tells how an order goes, until `unseal` is called."""
         super().seal(sentence)
         self.more, self.explored, self.kept, self.line = {}, {}, [], 0
+        self.tried = []
         self.expected, self.foretold = "", []
 
     def _judged(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import traitlets
 
 from runstate_lab.live.charts.moves import chart_graph
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, Marks, box, still
 from runstate_lab.rules import RULES, Rules
@@ -101,6 +101,9 @@ class StateChart(Live):
     expected = traitlets.Unicode("").tag(sync=True)
 
     def __init__(self, *moves: str, rules: Rules = RULES, expect: bool = False) -> None:
+        fit("expect", expect, "a flag")
+        if not isinstance(rules, Rules):
+            raise Askew(f"rules={rules!r:.60}", "no rules", "give Rules, such as RULES")
         self._rules = rules
         super().__init__(chart_graph(rules))
         for move in moves:
@@ -147,6 +150,8 @@ class StateChart(Live):
 
     def score(self) -> str:
         """How many of the attempts up to the one shown went as expected."""
+        if self.sealed:
+            return self.sentence()
         guessed = [step for step in self._walk() if step.expected]
         if not guessed:
             return "Nothing was expected yet."
@@ -187,6 +192,8 @@ class StateChart(Live):
 
     def text(self) -> str:
         """What the attempt shown was answered, or what is asked now, in words."""
+        if self.sealed:
+            return self.sentence()
         if self.proposed:
             asked = "Which status do you expect, or is it refused?"
             return f"{self.proposed} is proposed at {self.status}. {asked}"

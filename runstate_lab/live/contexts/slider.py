@@ -15,7 +15,7 @@ from typing import Any
 import traitlets
 
 from runstate_lab.context import ContextBuilder
-from runstate_lab.errors import Refusal
+from runstate_lab.errors import Refusal, words_of
 from runstate_lab.live.contexts.run import PRIVATE_KEYS, busy_run
 from runstate_lab.live.contexts.views import (
     LEFT,
@@ -28,7 +28,7 @@ from runstate_lab.live.contexts.views import (
     folded,
     unpacked,
 )
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, line, still, text
 from runstate_lab.model import RunState
@@ -120,6 +120,7 @@ class ContextSlider(Live):
     def choose(self, *, privacy: str = "", at: int | str = "") -> str:
         """What the same budget holds in another privacy mode, or at another revision."""
         self._unsealed()
+        fit("privacy", privacy, "a text")
         modes = [one["id"] for one in self._known["modes"]]
         states = [one["id"] for one in self._known["states"]]
         self.privacy = _one_of(privacy or self.privacy, modes, "privacy mode")
@@ -223,8 +224,12 @@ def _states(run: object, at: int | tuple[int, ...]) -> dict[str, RunState]:
     if not isinstance(run, StateStore) and not hasattr(run, "trace"):
         found = f"a {type(run).__name__}"
         raise Askew("a run to look at", found, "give a StateStore or a RunState")
-    events, base, newest = run.trace.accepted, run.base, run.load()
-    found = {str(newest.revision): newest}
+    try:
+        events, base, newest = run.trace.accepted, run.base, run.load()
+        found = {str(newest.revision): newest}
+    except Exception as fault:  # a learner's own store may raise anything
+        hint = "mend the store's load() and trace, then look again"
+        raise Askew("a run to look at", f"the store failed: {words_of(fault)}", hint) from fault
     for revision in wanted:
         steps = revision - base.revision if type(revision) is int else -1
         if not 0 <= steps <= len(events):

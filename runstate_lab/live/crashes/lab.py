@@ -25,7 +25,7 @@ from runstate_lab.live.crashes.graph import (
     run_name,
 )
 from runstate_lab.live.crashes.loops import EFFECT, LOOPS, moments
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, still
 
@@ -58,6 +58,7 @@ class CrashLab(Live):
     def __init__(
         self, *, loop: str = "intent first", keyed: bool = False, kill: int | str | None = None
     ) -> None:
+        fit("keyed", keyed, "a flag")
         super().__init__(crash_graph(), loop=_known(loop), keyed=keyed)
         if kill is not None:
             self.kill(kill)
@@ -65,6 +66,8 @@ class CrashLab(Live):
     def choose(self, loop: str = "", *, keyed: bool | None = None) -> str:
         """What the same place says in another loop, or with an idempotency key."""
         self._unsealed()
+        fit("loop", loop, "a text")
+        fit("keyed", self.keyed if keyed is None else keyed, "a flag")
         wanted = _known(loop or self.loop)
         with_key = self.keyed if keyed is None else keyed
         place = self._point()["same"][run_name(wanted, with_key)]
@@ -231,6 +234,7 @@ class CrashLab(Live):
 
 
 def _known(loop: str) -> str:
+    fit("loop", loop, "a text")
     if loop not in LOOPS:
         raise Askew(f"the loop {loop!r}", "no such loop", f"choose one of {', '.join(LOOPS)}")
     return loop

@@ -16,7 +16,7 @@ import traitlets
 from runstate_lab.brokenledgers import BROKEN_DESKS
 from runstate_lab.live.desks import graph as deskgraph
 from runstate_lab.live.desks.world import Factory, Press
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import KINDS, Askew
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still
 from runstate_lab.store import StateStore
@@ -116,6 +116,9 @@ class ApprovalDesk(Live):
         'AnyApproverStore: accepted; the run is running at revision 8.'
         """
         self._unsealed()
+        if store is not None and not isinstance(store, str) and not callable(store):
+            hint = "give a class of stores, or a function that makes one from the first state"
+            raise Askew(f"a desk on {store!r:.60}", f"a {type(store).__name__}", hint)
         name = store if isinstance(store, str) else _named(store)
         makers = {**self._others, name: store} if callable(store) else self._others
         if name:
@@ -192,11 +195,10 @@ class ApprovalDesk(Live):
         return still(groups, tuple(step["size"]), self.sentence())
 
     def _press(self, press: Press) -> str:
-        for given in (press.by, press.call):
-            if not isinstance(given, str):
-                raise Askew(
-                    f"an answer by or about {given!r}", "no name", 'give by="max" or call="c2"'
-                )
+        for given, kind in ((press.by, "a name"), (press.call, "a text")):
+            if not KINDS[kind][0](given):
+                asked = f"an answer by or about {given!r}"
+                raise Askew(asked, "no name", 'give by="max" or call="c2"')
         offs = self._step()["offs"]
         names = ("old",) if press.card == "old" else ()
         for name in (*names, press.deed):

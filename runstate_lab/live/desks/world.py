@@ -42,6 +42,7 @@ ENDINGS = {
     "approval_expired": "expired",
     "run_cancelled": "closed with the run",
 }
+KNOWN = ("rosa", "max")
 BEGIN = RunState("run-7", goal="ship release 7", success=("scan=clean", "deploy=done"))
 
 
@@ -51,6 +52,8 @@ class Press:
 
     >>> Press("grant", by="max").words
     'max grants'
+    >>> Press("grant", by="Rosa").words
+    '“Rosa” grants'
     """
 
     deed: str
@@ -66,7 +69,8 @@ class Press:
         card = " with the old card" if self.card == "old" else ""
         call = f" about call {self.call}" if self.call else ""
         verb = {"grant": "grants", "deny": "denies"}[self.deed]
-        return f"{self.by} {verb}{card}{call}"
+        who = self.by if self.by in KNOWN else f"“{self.by}”"
+        return f"{who} {verb}{card}{call}"
 
 
 WORDS = {

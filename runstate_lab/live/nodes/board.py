@@ -16,7 +16,7 @@ import traitlets
 
 from runstate_lab.errors import Refusal
 from runstate_lab.graph import ExecutableGraph
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import locked_picture, script, style
 from runstate_lab.live.marks import Marks, box, still, text
 from runstate_lab.live.nodes.frames import Framed
@@ -64,6 +64,7 @@ class NodeBoard(Framed):
         drawn = release_graph() if graph is None else graph
         kinds = scheduler if isinstance(scheduler, tuple) else (scheduler,)
         _fit(drawn, workers, kinds)
+        fit("compare", compare, "a flag")
         try:
             super().__init__(drawn, tuple(workers), lease, kinds, compare=compare)
         except Refusal as refusal:
@@ -119,6 +120,7 @@ class NodeBoard(Framed):
 
     def cancel(self, node: str = "") -> str:
         """What is said when the run, or one node of it, is cancelled."""
+        fit("node", node, "a text")
         return self.press("cancel", self._node(node) if node else "")
 
     def text(self) -> str:
@@ -205,13 +207,14 @@ class NodeBoard(Framed):
     def _slip(self, wish: str, worker: str, node: str, attempt: int = 0) -> tuple[str, int]:
         """The node and attempt that are meant; the newest one, where several would do."""
         self._unsealed()
+        fit("node", node, "a text")
         desk = self._view()[f"desk:{self._worker(worker)}"]
         slips = desk["old" if wish == "late" else "held"]
         if node:
             self._node(node)
-        fit = [one for one in slips if node in ("", one[0]) and attempt in (0, one[1])]
-        if fit:
-            return fit[-1 if node else 0][0], fit[-1 if node else 0][1]
+        meant = [one for one in slips if node in ("", one[0]) and attempt in (0, one[1])]
+        if meant:
+            return meant[-1 if node else 0][0], meant[-1 if node else 0][1]
         found = ", ".join(f"{one[0]} {one[1]}" for one in slips) or "nothing"
         if wish == "late":
             asked, hint = f"a late result of {worker}", "release() what ran out first"
@@ -221,6 +224,8 @@ class NodeBoard(Framed):
 
     def _question(self, node: str, approver: str) -> tuple[str, str]:
         self._unsealed()
+        fit("node", node, "a text")
+        fit("approver", approver, "a text")
         asking = dict(self._view()["asking"])
         if not asking:
             hint = "finish() a node that has an approver: the executor asks first"

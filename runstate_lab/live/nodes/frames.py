@@ -10,7 +10,7 @@ from typing import Any
 import traitlets
 
 from runstate_lab.graph import ExecutableGraph
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import Live
 from runstate_lab.live.nodes.marks import Drawing
 from runstate_lab.live.nodes.presses import Told, called, hindrance, told
@@ -59,6 +59,7 @@ class Framed(Live):
     def press(self, name: str, *given: Any) -> str:
         """What a press says; what came after the step shown is replaced."""
         self._unsealed()
+        fit("press", name, "a text")
         if name not in PRESSES:
             known = ", ".join(PRESSES)
             raise Askew(f"the press {name!r}", "no such press", f"press one of {known}")
@@ -107,6 +108,7 @@ class Framed(Live):
     def choose(self, scheduler: str) -> str:
         """What the same press said on another scheduler of this board."""
         self._unsealed()
+        fit("scheduler", scheduler, "a text")
         if scheduler not in self._kinds:
             known = ", ".join(self._kinds)
             raise Askew(f"{scheduler!r}", "no such scheduler", f"choose one of {known}")

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from runstate_lab.errors import words_of
 from runstate_lab.live.faults import Askew
 from runstate_lab.live.runs.diffs import Change, diff
 from runstate_lab.model import RunState
@@ -104,7 +105,7 @@ def frames_of(store: StateStore) -> tuple[Frame, ...]:
         hint = "give a StateStore, or SqliteStateStore.open(path, run_id)"
         raise Askew("the frames of a run", f"a {type(store).__name__}", hint)
     # The trace first: whatever a running store takes meanwhile is left for the next look.
-    entries, state = tuple(store.trace), store.base
+    entries, state, newest = _read(store)
     frames = [Frame(0, None, state, state)]
     for number, entry in enumerate(entries, start=1):
         after = state if entry.refusal else reduce(state, entry.event, store.rules)
@@ -112,7 +113,6 @@ def frames_of(store: StateStore) -> tuple[Frame, ...]:
             raise _no_fold(f"revision {after.revision} for entry {number}, not {entry.revision}")
         frames.append(Frame(number, entry, state, after))
         state = after
-    newest = store.load()
     if newest.revision == state.revision and newest != state:
         raise _no_fold("another state at the same revision")
     return tuple(frames)
@@ -131,6 +131,20 @@ def beginning(frames: Sequence[Frame]) -> str:
         f"The trace begins at revision {revision}: it was pruned, or the run was made from "
         "a state. What came before is not in it."
     )
+
+
+def _read(store: StateStore) -> tuple[tuple[Entry, ...], RunState, RunState]:
+    """The trace, the state it begins with, and the newest one, as the store gives them."""
+    asked, hint = "the frames of a run", "mend the store's load() and trace, then look again"
+    try:
+        entries, begun, newest = tuple(store.trace), store.base, store.load()
+    except Exception as fault:  # a learner's own store may raise anything
+        found = f"the store failed: {words_of(fault)}"
+        raise Askew(asked, found, hint) from fault
+    for state in (begun, newest):
+        if not isinstance(state, RunState):
+            raise Askew(asked, f"the store gave {state!r:.60}, not a state", hint)
+    return entries, begun, newest
 
 
 def _no_fold(found: str) -> Askew:

@@ -19,7 +19,7 @@ import traitlets
 from runstate_lab.context import Context, ContextBuilder
 from runstate_lab.errors import Malformed
 from runstate_lab.live.exports import standalone
-from runstate_lab.live.faults import Askew
+from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still, svg
 from runstate_lab.live.runs import timeline
@@ -94,6 +94,8 @@ class RunView(Live):
         privacy: str = "open",
         private_keys: tuple[str, ...] = (),
     ) -> None:
+        if not isinstance(frames, (tuple, list)) or not all(type(one) is Frame for one in frames):
+            raise Askew(f"frames={frames!r:.60}", "no frames", "give a list of Frame")
         if (store is None) == (not frames):
             found = "neither" if store is None else "both"
             raise Askew("a store or frames to look at", found, "give one of the two")
@@ -157,6 +159,7 @@ class RunView(Live):
     def provenance(self, field: str) -> Provenance:
         """The same answer as a value."""
         self._unsealed()
+        fit("field", field, "a text")
         return provenance(self.frames, self.at, field)
 
     def compare(self, since: int | None = None) -> str:
