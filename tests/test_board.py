@@ -622,8 +622,9 @@ def test_a_store_that_does_nothing_is_told_as_that(
     make: type[StateStore], order: str, said: str
 ) -> None:
     """It is never told as accepted, no law holds, and nothing is counted."""
-    store = lambda: make(run_7_at_revision_4())  # noqa: E731 - one line of a learner
-    board = Board(workers=WORLDS["two_writers"].variant("naive").workers, store=store, invariants=(no_lost_update,))
+    store = lambda: make(run_7_at_revision_4())
+    workers = WORLDS["two_writers"].variant("naive").workers
+    board = Board(workers=workers, store=store, invariants=(no_lost_update,))
     assert said in board.play(order)
     assert said in board.sentence()
     here = board.ground.path("own", board.schedule)
@@ -631,3 +632,31 @@ def test_a_store_that_does_nothing_is_told_as_that(
     assert law[1].startswith("not asked, the ")
     assert board.explore().startswith("No count: the store failed")
     assert not board.tried
+
+
+def test_an_order_is_played_up_to_the_step_at_which_the_code_fails() -> None:
+    """The step is told; what would follow is not played; a token over it is refused."""
+
+    def work(store: StateStore) -> Generator[object, None, None]:
+        store.load()
+        yield
+        if breaks:
+            raise KeyError("boom")
+
+    breaks = False
+    made = {"workers": {"A": work, "B": work}, "store": lambda: MyStore(run_7_at_revision_4())}
+    token = Board(**made, schedule="AABB").token()
+    breaks = True
+    board = Board(**made)
+    assert board.play("ABABAB").startswith("A fails: KeyError: 'boom'")
+    assert ("ABA", 3, []) == (board.schedule, board.at, board.tried)
+    with pytest.raises(Askew, match="the code failed after AA: the token is out of date"):
+        board.play(token)
+
+
+def test_a_late_proposal_to_a_store_without_an_answer_is_told_when_it_arrives() -> None:
+    """Faults of the line can be set on such a store too."""
+    board = Board("two_writers", mine=faulty("apply", lambda: 7))
+    board.choose("mine")
+    assert "no answer comes" in board.play("AAA~")
+    assert "the store's apply gave no state" in board.play("AAA~a")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from runstate_lab.line import Touch
 
 STORE = "the store"
+NOT_ANSWERED = f"{STORE}'s apply gave "
 
 
 class NoState(Exception):
@@ -23,11 +24,11 @@ def check_answers(touches: Sequence[Touch], passed: Sequence[object]) -> None:
     """
     for touch in touches:
         if touch.verb == "apply" and touch.proposal and not touch.code and touch.revision is None:
-            raise NoState(f"{STORE}'s apply gave {_gave(touch, passed)}, not a state")
+            raise NoState(f"{NOT_ANSWERED}{_gave(touch, passed)}")
 
 
 def _gave(touch: Touch, passed: Sequence[object]) -> str:
     here = [place for place, one in enumerate(passed) if one is touch.proposal]
     later = passed[here[-1] + 1 :] if here else ()
     given = [one for one in later if one is not touch.context]
-    return f"{given[0]!r:.60}" if given else "something else"
+    return f"{given[0]!r:.60}, not a state" if given else "no state"

@@ -16,7 +16,7 @@ from typing import Any
 
 from runstate_lab.errors import OrderRefused, Refusal, words_of
 from runstate_lab.laws import Law
-from runstate_lab.live.boards.answers import STORE, NoState, check_answers
+from runstate_lab.live.boards.answers import NOT_ANSWERED, STORE, NoState, check_answers
 from runstate_lab.model import RunState
 from runstate_lab.orders import end_of
 from runstate_lab.race import CRASH, Race, Step, Worker, moves
@@ -87,7 +87,8 @@ class Moment:
     @property
     def proposes(self) -> bool:
         """Whether the step sent a proposal to the store."""
-        return self.step is not None and any(touch.proposal for touch in self.step.touches)
+        touches = self.step.touches if self.step else ()
+        return self.failure.startswith(NOT_ANSWERED) or any(touch.proposal for touch in touches)
 
 
 class Play:
