@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 
-from runstate_lab.live.fitting import broken, middle, named
+from runstate_lab.live.fitting import broken, named
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, dot, head, line, path, text
 from runstate_lab.live.runs.folding import Row
 from runstate_lab.live.runs.replays import Frame
@@ -71,7 +71,7 @@ def ground(where: Layout) -> Marks:
         y = where.lane(source)
         drawn += [
             line(LEFT - 10, y, WIDE, y, "lane"),
-            named(text(12, y + 4, _lane_name(source), "label", anchor="start"), source),
+            *_lane_name(source, y),
         ]
     y = where.store
     return (
@@ -201,8 +201,11 @@ def _under(words: str, x: float, y: float, role: str) -> Marks:
     return tuple(text(x, y + 13 * row, part, role) for row, part in enumerate(lines))
 
 
-def _lane_name(source: str) -> str:
-    return middle(source, 13, LABEL)
+def _lane_name(source: str, y: int) -> Marks:
+    rows = broken(source, 13, LABEL)
+    top = y + 4 - 7 * (len(rows) - 1)
+    drawn = [text(12, top + 14 * at, row, "label", anchor="start") for at, row in enumerate(rows)]
+    return tuple(named(one, source) for one in drawn) if "…" in "".join(rows) else tuple(drawn)
 
 
 def _pill(x: float, y: float, revision: str, role: str) -> Marks:
