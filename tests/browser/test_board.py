@@ -173,6 +173,54 @@ def test_two_writers_are_played_by_keys(visit: Any) -> None:
     assert ([], []) == (visit.errors, visit.outside)
 
 
+def test_a_branch_is_kept_by_pointer_and_every_order_run_by_keys(visit: Any) -> None:
+    """What the two tests before leave out: fork and switch pressed; explore, load, a fault by keys."""
+    board = shown(visit, "from runstate_lab.live import Board\nBoard('two_writers', variants=('naive',))")
+    keys = visit.page.keyboard
+    for worker in "AB":
+        board.locator(f'[data-do="{worker}"]').click()
+    board.locator('[data-do="fork"]').click()
+    board.locator('[data-do="B"]').click()
+    board.locator('[data-branch="1"]').click()
+    expect(board).to_have_attribute("data-schedule", "AB")
+    board.locator('[data-branch="2"]').click()
+    expect(board).to_have_attribute("data-schedule", "ABB")
+
+    board.locator('[data-do="explore"]').focus()
+    keys.press("Enter")
+    expect(board.locator(".rs-board-said")).to_contain_text("20 orders", timeout=SLOW)
+    board.locator('[data-shortest="no_lost_update"]').focus()
+    keys.press("Enter")
+    expect(board).to_have_attribute("data-schedule", "AABBBA")
+    keys.press("Home")
+    keys.press("a")
+    board.locator(".rs-board-faults summary").focus()
+    keys.press("Enter")
+    board.get_by_label("as it is", exact=True).focus()
+    keys.press("ArrowRight")
+    expect(board.get_by_label("crash", exact=True)).to_be_checked()
+    board.locator('[data-do="A"]').focus()
+    keys.press("Enter")
+    expect(board).to_have_attribute("data-schedule", "AA!", timeout=SLOW)
+    assert ([], []) == (visit.errors, visit.outside)
+
+
+def test_the_keys_of_the_notebook_stop_at_a_widget(visit: Any) -> None:
+    """No letter cuts, adds or deletes a cell from inside a widget; arrows move between its choices."""
+    board = shown(visit, "from runstate_lab.live import Board\nBoard('two_writers')")
+    keys, cells = visit.page.keyboard, visit.page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    for control in (board.locator('[data-do="reset"]'), board.get_by_label("naive", exact=True)):
+        control.focus()
+        for key in ("x", "d", "d", "j", "k", "m", "y", "z"):
+            keys.press(key)
+        expect(control).to_be_focused()
+    keys.press("ArrowRight")
+    expect(board).to_have_attribute("data-store", "last-write-wins")
+    assert before == cells.count()
+    assert ([], []) == (visit.errors, visit.outside)
+
+
 def test_a_step_is_foretold(visit: Any) -> None:
     """Marked before the press, judged with the step, counted."""
     board = shown(visit, "from runstate_lab.live import Board\n"

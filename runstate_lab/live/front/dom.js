@@ -125,6 +125,8 @@ function table(caption, heads, rows, current) {
 function openRoot(el, label, kind = "") {
   el.replaceChildren();
   const root = element("section", { class: `runstate ${kind}`.trim(), "aria-label": label, "data-lm-suppress-shortcuts": "true" });
+  // JupyterLab asks the focused element itself, not the widget around it: x would cut the cell.
+  root.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", "true"));
   el.append(root);
   return root;
 }
