@@ -255,7 +255,7 @@ def test_a_learners_own_store_is_explored_and_its_counterexample_replayed(visit:
     board.locator('[data-do="reset"]').click()
     field = board.get_by_label("Order or token")
     field.fill(token)
-    field.press("Enter")
+    board.get_by_role("button", name="Play this order").click()
     expect(board).to_have_attribute("data-store", "mine", timeout=SLOW)
     expect(board).to_have_attribute("data-schedule", "AABBBA")
     for wrong, reason in ((token.replace("AABBBA", "AABBAB"), "does not add up"), (BORROWED, "another place")):
