@@ -18,12 +18,14 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
 from runstate_lab.grading.codec import HEADER, Limits
 from runstate_lab.grading.faults import (
+    OurFault,
     ProtocolViolation,
     StudentDied,
     StudentTimeout,
@@ -45,6 +47,7 @@ KEPT_TEXT = 64 << 10
 MOST_TEXT = 64 << 20
 MOST_UNREAD = 8
 SURELY_FITS = 512
+LEFT_BEHIND_SECONDS = 5.0
 
 
 class Channel:
@@ -58,10 +61,11 @@ class Channel:
         self._own_folder = None if scratch else _empty_folder()
         folder = str(scratch) if scratch else self._own_folder.name  # type: ignore[union-attr]
         self._process = _start(folder)
-        self._ready = _poll(self._process.stdin)  # type: ignore[arg-type]
+        self._ready = _poll(self._process.stdin, "POLLOUT")  # type: ignore[arg-type]
+        self._full = _poll(self._process.stdout, "POLLIN")  # type: ignore[arg-type]
         self._killed = False
         self._outgoing: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._incoming: queue.SimpleQueue[bytes | WorkerGone] = queue.SimpleQueue()
+        self._incoming: queue.SimpleQueue[bytes | WorkerGone | OurFault] = queue.SimpleQueue()
         self._unread = threading.Semaphore(MOST_UNREAD)
         threads = (self._write_frames, self._read_frames, self._keep_text)
         self._threads = [threading.Thread(target=one, daemon=True) for one in threads]
@@ -78,21 +82,37 @@ class Channel:
         else:
             self._outgoing.put(frame)
 
-    def receive(self, seconds: float) -> bytes:
-        """The body of the next frame; raises why there is none."""
+    @property
+    def process(self) -> int:
+        """The number of the worker's process."""
+        return self._process.pid
+
+    def receive(self, seconds: float) -> bytes | None:
+        """The body of the next frame, None where none came; raises why none will."""
         try:
             found = self._incoming.get(timeout=max(seconds, 0.001))
         except queue.Empty:
-            raise StudentTimeout("no answer within the time limit") from None
+            return None
         if isinstance(found, WorkerGone):
             self._incoming.put(found)
             raise self._explained(found)
+        if isinstance(found, OurFault):
+            raise found
         self._unread.release()
         return found
 
     def pending(self) -> bool:
         """Whether the worker said something that nobody asked for."""
         return not self._incoming.empty()
+
+    def unread(self) -> bool:
+        """Whether the worker has said something that our side has yet to take."""
+        if self.pending():
+            return True
+        try:
+            return bool(self._full and self._full.poll(0))
+        except OSError:
+            return False
 
     def kill(self) -> None:
         """Ends the worker and every process of its group, at once."""
@@ -112,17 +132,34 @@ class Channel:
         """What the worker had said unasked before it was ended, if anything."""
         self.kill()
         self._outgoing.put(None)
-        for thread in self._threads:
-            thread.join(timeout=1.0)
-        left = any(thread.is_alive() for thread in self._threads)
+        left = self._left_behind()
         if self._own_folder is not None:
             self._own_folder.cleanup()
         if left:
             return ProtocolViolation("a process was left behind")
+        for thread in self._threads:
+            thread.join()
         found = self._incoming.get()
+        if isinstance(found, OurFault):
+            raise found
         if not isinstance(found, WorkerGone):
             return ProtocolViolation("unasked data after the last reply")
         return found if isinstance(found, ProtocolViolation) else None
+
+    def _left_behind(self) -> bool:
+        """Whether somebody holds the pipes although the worker is dead.
+
+        A thread of ours that only waits for a processor finds its pipe ended:
+        that is told apart, or a busy machine would look like a process.
+        """
+        until = time.monotonic() + LEFT_BEHIND_SECONDS
+        while any(thread.is_alive() for thread in self._threads):
+            for thread in self._threads:
+                thread.join(timeout=0.05)
+            held = any(map(_still_open, (self._process.stdout, self._process.stderr)))
+            if held and time.monotonic() > until:
+                return True
+        return False
 
     def _explained(self, gone: WorkerGone) -> WorkerGone:
         # The pipe ends a moment before the process does; its status says why.
@@ -131,13 +168,13 @@ class Channel:
         if self.printed_bytes > MOST_TEXT:
             return StudentDied(f"printed more than {MOST_TEXT >> 20} MB")
         try:
-            status = self._process.wait(timeout=0.5)
+            status = self._process.wait(timeout=2.0)
         except subprocess.TimeoutExpired:
             return StudentDied("closed the channel before it answered")
         if status == -getattr(signal, "SIGXCPU", 0):
             return StudentTimeout("used up its processor time")
         if status < 0:
-            return StudentDied(f"ended by {signal.Signals(-status).name} before it answered")
+            return StudentDied(f"ended by {_signal_name(-status)} before it answered")
         return StudentDied(f"ended with exit status {status} before it answered")
 
     def _write_frames(self) -> None:
@@ -153,6 +190,12 @@ class Channel:
             stream.close()  # type: ignore[union-attr]
 
     def _read_frames(self) -> None:
+        try:
+            self._read_all()
+        except Exception as error:  # a thread that dies silently would look like a slow answer
+            self._incoming.put(OurFault(f"the reading thread failed: {type(error).__name__}"))
+
+    def _read_all(self) -> None:
         with io.BufferedReader(self._process.stdout) as stream:  # type: ignore[arg-type]
             while True:
                 found = self._frame(stream)
@@ -187,14 +230,34 @@ class Channel:
                     return
 
 
-def _poll(stream: IO[bytes]) -> select.poll | None:
+def _poll(stream: IO[bytes], event: str) -> select.poll | None:
     # A pipe that polls as writable takes a small frame at once, which saves the
     # way through a thread; where pipes cannot be polled the thread does it all.
     if not hasattr(select, "poll"):
         return None
     ready = select.poll()
-    ready.register(stream, select.POLLOUT)
+    ready.register(stream, getattr(select, event))
     return ready
+
+
+def _still_open(stream: IO[bytes] | None) -> bool:
+    """Whether the other end of a pipe is in somebody's hands."""
+    if not hasattr(select, "poll"):
+        return stream is not None and not stream.closed
+    try:
+        ended = select.poll()
+        ended.register(stream, 0)  # type: ignore[arg-type]
+        return not ended.poll(0)
+    except (OSError, ValueError):
+        return False
+
+
+def _signal_name(number: int) -> str:
+    # Real-time signals have numbers and no names.
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def _start(folder: str) -> subprocess.Popen[bytes]:

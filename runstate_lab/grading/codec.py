@@ -2,9 +2,10 @@
 
 On the wire None, truth values, text, finite floats and small integers are
 themselves; everything else is a list whose first item is a one-letter tag. No
-JSON object is ever written or accepted. Only exact types cross by value: a
-subclass of int, list or RunState could answer `==` as it likes, so it is
-opaque and crosses as a handle.
+JSON object is ever written or accepted. What is read is built from exact types:
+a subclass of a plain type, and what counts as a mapping or a set, crosses as
+its base value and leaves its own `==` behind. A subclass of one of the book's
+nouns is opaque and crosses as a handle.
 
     u text with lone surrogates   i wide integer   f nan, inf   b bytes
     l list   t tuple   d dict   s set   z frozenset
@@ -26,6 +27,7 @@ from enum import Enum
 from typing import NoReturn, TypeAlias
 
 from runstate_lab.errors import Refusal
+from runstate_lab.grading import plain
 from runstate_lab.grading.faults import HandleMisuse, refusal_class, refusal_classes
 from runstate_lab.grading.nouns import book, field_hints, fits
 
@@ -62,8 +64,8 @@ def encode(value: object, opaque: Callable[[object], Node], *, depth: int = 64) 
     ['t', 1, ['d', 'build', ['b', 'Z3JlZW4=']]]
     >>> class Lying(int):
     ...     def __eq__(self, other): return True
-    >>> encode(Lying(0), opaque=lambda value: ["h", type(value).__name__])
-    ['h', 'Lying']
+    >>> encode(Lying(0), opaque=repr), encode(object, opaque=lambda value: ["h", value.__name__])
+    (0, ['h', 'object'])
     """
     kind = type(value)
     if value is None or kind is bool:
@@ -83,6 +85,9 @@ def encode(value: object, opaque: Callable[[object], Node], *, depth: int = 64) 
         return [tag, *[encode(one, opaque, depth=depth - 1) for one in value]]
     if kind is dict or kind is set or kind is frozenset:
         return _encode_keyed(value, opaque, depth - 1)
+    base = plain.base_value(value)
+    if base is not value:
+        return encode(base, opaque, depth=depth)
     return _encode_noun(value, opaque, depth - 1)
 
 

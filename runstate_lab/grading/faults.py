@@ -5,12 +5,16 @@
     └── TooMuch                          the answer gave back more than is read
     HandleMisuse          BaseException  a test treated a student's object as plain data
     WorkerGone            BaseException  the worker is dead; `code` says why
-    ├── StudentTimeout       timeout
+    ├── StudentTimeout       timeout     it computed for too long
+    │   └── StudentWaits     waits       it slept, read, or waited for nothing of ours
+    ├── BudgetSpent          budget      all answers of the submission together
     ├── StudentDied          died
     ├── OutOfMemory          memory
-    └── ProtocolViolation    protocol
+    ├── ProtocolViolation    protocol
+    └── StudentStarved       starved     nobody's fault: the machine was too busy
+    OurFault              BaseException  our own side of the wire failed
 
-The last two families derive from BaseException, so that `pytest.raises(Exception)`
+The last three families derive from BaseException, so that `pytest.raises(Exception)`
 in a test can never take a dead worker for the exception it waits for.
 
 What is not here: who raises them (see `proxy`).
@@ -134,16 +138,40 @@ class HandleMisuse(BaseException):
     code = "not-plain"
 
 
+class OurFault(BaseException):
+    """Our own side of the wire failed: nothing is known of the answer."""
+
+    code = "grader"
+
+
 class WorkerGone(BaseException):
-    """The worker is dead, and with it every answer; the base of four reasons."""
+    """The worker is dead, and with it every answer; the base of the reasons why."""
 
     code = "died"
 
 
 class StudentTimeout(WorkerGone):
-    """No answer within the time limit."""
+    """No answer within the limit of processor time."""
 
     code = "timeout"
+
+
+class StudentWaits(StudentTimeout):
+    """It slept, read, or waited for nothing of ours, and never answered."""
+
+    code = "waits"
+
+
+class BudgetSpent(WorkerGone):
+    """All answers of the submission together took longer than one may."""
+
+    code = "budget"
+
+
+class StudentStarved(WorkerGone):
+    """It had no processor, or no reply of ours: nothing is known of the answer."""
+
+    code = "starved"
 
 
 class StudentDied(WorkerGone):

@@ -14,18 +14,33 @@ import re
 
 from runstate_lab import errors
 from runstate_lab.grading.faults import (
+    BudgetSpent,
     HandleMisuse,
     NameMissing,
+    OurFault,
     OutOfMemory,
     ProtocolViolation,
     StudentDied,
     StudentError,
+    StudentStarved,
     StudentTimeout,
+    StudentWaits,
     TooMuch,
     WorkerGone,
 )
 
-GONE = (StudentTimeout, StudentDied, OutOfMemory, ProtocolViolation, WorkerGone, HandleMisuse)
+GONE = (
+    StudentTimeout,
+    StudentWaits,
+    StudentStarved,
+    StudentDied,
+    BudgetSpent,
+    OutOfMemory,
+    ProtocolViolation,
+    WorkerGone,
+    HandleMisuse,
+    OurFault,
+)
 # By name too, because a kernel reports a class name and nothing else.
 CODE_OF_NAME = {gone.__name__: gone.code for gone in GONE}
 PRINTABLE = frozenset(
@@ -36,6 +51,12 @@ PRINTABLE = frozenset(
 )
 # What a stub says, also one that was moved or given a comment.
 STUB = re.compile(r"NotImplementedError: exercise \d\d\.\d")
+REFUSED_IMPORT = "ImportRefused"
+SAID = (
+    (STUB, "not-answered"),
+    (re.compile("MemoryError"), "memory"),
+    (re.compile(REFUSED_IMPORT), "import"),
+)
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -45,7 +66,7 @@ def kind_of(error: BaseException) -> tuple[str, str]:
     >>> kind_of(AssertionError("expected 4"))
     ('wrong', '')
     """
-    if isinstance(error, WorkerGone | HandleMisuse):
+    if isinstance(error, WorkerGone | HandleMisuse | OurFault):
         return error.code, ""
     if isinstance(error, NameMissing):
         return "name-missing", ""
@@ -57,6 +78,8 @@ def kind_of(error: BaseException) -> tuple[str, str]:
         return "memory", ""
     if STUB.match(str(error)):
         return "not-answered", ""
+    if error.type_name == REFUSED_IMPORT:
+        return "import", ""
     return "raised", error.type_name if error.type_name in PRINTABLE else ""
 
 
@@ -79,8 +102,7 @@ def kind_of_name(name: str, text: str) -> str:
     if name in ("NameError", "NameMissing"):
         return "name-missing"
     if name.startswith("Student"):
-        stub = "not-answered" if STUB.match(text) else "raised"
-        return "memory" if text.startswith("MemoryError") else stub
+        return next((kind for start, kind in SAID if start.match(text)), "raised")
     return "timeout" if name == "KeyboardInterrupt" else "wrong"
 
 

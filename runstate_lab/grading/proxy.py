@@ -21,7 +21,7 @@ themselves (`RULES`). A name that an attribute of `Student` hides is reached by
 What goes wrong on the student's side is raised at the call that needs it, also
 what went wrong in a cell at the start: `StudentError` (an ordinary exception,
 which is also the builtin or the Refusal of that name), `WorkerGone` with its
-four reasons, `HandleMisuse`. `student.failures` maps a cell's id to what it
+reasons, `HandleMisuse`. `student.failures` maps a cell's id to what it
 raised. `close()`, and the end of `with`, report what a test has swallowed. Our
 own side failing is `WorkerUnavailable`, raised by the constructor. One thread.
 
@@ -42,6 +42,7 @@ from runstate_lab.grading.channel import KEPT_TEXT, Channel
 from runstate_lab.grading.codec import CodecError, Limits, Node
 from runstate_lab.grading.faults import (
     NameMissing,
+    OurFault,
     OutOfMemory,
     ProtocolViolation,
     Raised,
@@ -52,6 +53,7 @@ from runstate_lab.grading.faults import (
     student_error,
 )
 from runstate_lab.grading.handle import Callback, Handle, number_of
+from runstate_lab.grading.meter import SLICE, Mark, Meter
 from runstate_lab.grading.nouns import book, field_hints
 
 LEVELS = ("none", "confined")
@@ -89,10 +91,8 @@ class Student:
             raise ValueError(f"asked for level {level!r}, found {LEVELS}\nhint: use one of these")
         self.level = level
         self.limits = limits
-        self.call_timeout = call_timeout
         self.failures: dict[str, StudentError] = {}
         self.dead: WorkerGone | None = None
-        self._left = total
         self._callbacks_left = callbacks
         self._dropped: list[int] = []
         self._lent: dict[int, Callback] = {}
@@ -100,8 +100,24 @@ class Student:
         self._depth = 0
         self._closed = False
         self._channel = Channel(limits, scratch=scratch)
-        self.mechanisms = self._start(scratch, memory, int(total) + 5)
+        self._meter = Meter(self._channel.process, call=START_SECONDS, total=START_SECONDS)
+        self.mechanisms = self._start(scratch, memory, int(total + START_SECONDS) + 5)
+        self._meter = Meter(self._channel.process, call=call_timeout, total=total)
         self._load(cells)
+
+    @property
+    def call_timeout(self) -> float:
+        """The seconds that one call may compute or idle."""
+        return self._meter.call
+
+    @call_timeout.setter
+    def call_timeout(self, seconds: float) -> None:
+        self._meter.call = seconds
+
+    @property
+    def charged(self) -> float:
+        """The seconds that the student's code has computed or idled so far."""
+        return self._meter.charged
 
     def __enter__(self) -> Student:
         return self
@@ -162,11 +178,9 @@ class Student:
     def _start(self, scratch: Path | None, memory: int, cpu_seconds: int) -> tuple[str, ...]:
         folder = str(scratch.resolve()) if scratch else None
         operands = (self.level, folder, memory, cpu_seconds, self.limits.max_bytes)
-        patience, self.call_timeout = self.call_timeout, START_SECONDS
-        left, self._left = self._left, START_SECONDS
         try:
-            found = self._request("start", *operands)
-        except (StudentError, WorkerGone) as error:
+            return self._request("start", *operands)
+        except (StudentError, WorkerGone, OurFault) as error:
             printed = self.output[-500:]
             self._channel.close()
             self._closed = True
@@ -174,8 +188,6 @@ class Student:
                 f"asked for a worker of level {self.level}, found {error} {printed}\n"
                 "hint: run `runstate-lab doctor`; where there are no walls, grade in a container"
             ) from None
-        self.call_timeout, self._left = patience, left
-        return found
 
     def _load(self, cells: Iterable[tuple[str, str]]) -> None:
         for source, cell in cells:
@@ -196,25 +208,31 @@ class Student:
         return self._request("call", number, self._encode(list(args)), self._encode(kwargs))
 
     def _request(self, operation: str, *operands: object) -> Any:
+        try:
+            return self._ask(operation, *operands)
+        except StudentError:
+            raise
+        except Exception as error:
+            # Ours, whatever it is: no test may take it for the exception it waits for.
+            self._channel.kill()
+            raise OurFault(f"{type(error).__name__} on our side of the wire: {error}") from error
+
+    def _ask(self, operation: str, *operands: object) -> Any:
         if self.dead is not None:
             raise type(self.dead)(*self.dead.args)
         if self._depth == 0 and self._channel.pending():
-            self._receive(0.0)
+            self._receive(self._meter.mark())
             self._fail(ProtocolViolation("unasked data before a request"))
         # A name that cannot be guessed: a reply sent ahead of its request fits none.
         nonce = secrets.token_hex(8)
         dropped, self._dropped = self._dropped, []
+        mark = self._meter.mark()
         self._channel.send(codec.frame([operation, nonce, dropped, *operands]))
-        return self._await(nonce, min(self.call_timeout, self._left))
+        return self._await(nonce, mark)
 
-    def _await(self, nonce: str, patience: float) -> Any:
+    def _await(self, nonce: str, mark: Mark) -> Any:
         while True:
-            began = time.monotonic()
-            message = self._receive(patience)
-            waited = time.monotonic() - began
-            patience -= waited
-            self._left -= waited
-            match message:
+            match self._receive(mark):
                 case ["ret", str(found), tree] if found == nonce:
                     return self._decode(tree)
                 case ["exc", str(found), *claimed] if found == nonce:
@@ -226,13 +244,11 @@ class Student:
                 case _:
                     self._fail(ProtocolViolation("a malformed message"))
 
-    def _receive(self, seconds: float) -> Node:
+    def _receive(self, mark: Mark) -> Node:
         try:
-            return codec.parse(self._channel.receive(seconds))
+            return codec.parse(self._frame(mark))
         except CodecError as error:
             self._fail(ProtocolViolation(str(error)))
-        except StudentTimeout:
-            self._fail(StudentTimeout(f"no answer within {self.call_timeout:g} s"))
         except WorkerGone as gone:
             self._fail(gone)
         except KeyboardInterrupt:
@@ -240,6 +256,18 @@ class Student:
             self.dead = StudentTimeout("interrupted while it was asked")
             self._channel.kill()
             raise
+
+    def _frame(self, mark: Mark) -> bytes:
+        """The next frame, waited for in slices: a late wake-up of ours costs the worker nothing."""
+        while True:
+            began = time.monotonic()
+            found = self._channel.receive(SLICE)
+            self._meter.wait(min(time.monotonic() - began, SLICE))
+            if found is not None:
+                return found
+            gone = self._meter.over(mark)
+            if gone is not None and not self._channel.unread():
+                raise gone
 
     def _fail(self, gone: WorkerGone) -> NoReturn:
         self.dead = gone

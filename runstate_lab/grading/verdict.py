@@ -56,6 +56,10 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "grader": ("the grader itself failed", "instructor: see the log in the record's folder"),
     "grader-time": ("the grader ran out of time", "instructor: grade this submission again"),
     "kernel": ("the grader's own notebook kernel failed", "instructor: grade it again"),
+    "starved": (
+        "the machine was too busy to tell, also with this answer alone",
+        "instructor: grade it again on a quieter machine",
+    ),
     "no-result": ("a planned case gave no result", "instructor: see the log and grade again"),
     "nothing-to-check": ("no check is planned for this task", "instructor: add a check cell"),
     "reference": ("our solved notebook is not usable", "instructor: run the build again"),
@@ -79,6 +83,18 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "wrong": ("the answer is not what was asked for", "try the case by hand in the notebook"),
     "raised": ("the answer raised an exception", "read the traceback's last line first"),
     "timeout": ("the answer took too long", "look for a loop that never ends"),
+    "waits": (
+        "the answer waits and never answers",
+        "look for a sleep, a lock, or something that it reads and that nobody sends",
+    ),
+    "budget": (
+        "the answers together took longer than one submission may",
+        "make the slow ones faster; none of them needs a second",
+    ),
+    "import": (
+        "the answer imports what is not there when it is graded",
+        "import Python's own modules and runstate_lab only",
+    ),
     "died": ("the answer ended its process", "an answer returns or raises; it never exits"),
     "memory": ("the answer asked for more memory than allowed", "look for a list that grows"),
     "protocol": ("the answer tampered with the channel", "leave the process's pipes alone"),
@@ -93,7 +109,7 @@ REASONS: Mapping[str, tuple[str, str]] = {
 }
 
 OURS = frozenset(
-    "grader grader-time kernel no-result nothing-to-check reference unreadable".split()
+    "grader grader-time kernel starved no-result nothing-to-check reference unreadable".split()
 )
 ABSENT = frozenset({"misnamed", "nothing-handed-in"})
 

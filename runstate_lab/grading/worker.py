@@ -14,6 +14,8 @@ What is not here: any expected value, any verdict, any test.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import linecache
 import os
 import sys
@@ -29,7 +31,7 @@ if __name__ == "__main__":
     # The checkout is on the path only until the kit is imported: tests lie in it.
     sys.path.insert(0, str(LIBRARY.parent))
 
-from runstate_lab.grading import claims, codec, confine  # noqa: E402
+from runstate_lab.grading import claims, codec, confine, surroundings  # noqa: E402
 from runstate_lab.grading.faults import Raised  # noqa: E402
 from runstate_lab.grading.nouns import book  # noqa: E402
 
@@ -84,6 +86,8 @@ class Worker:
         """The walls that stand, before any student code is here."""
         self.limits = codec.Limits(max_bytes=max_bytes)
         book()
+        surroundings.die_with_parent()
+        surroundings.prepare(self.module)
         walls = confine.limit_resources(memory=memory, cpu_seconds=cpu_seconds)
         if level == "none":
             return walls
@@ -95,7 +99,13 @@ class Worker:
         sys.modules["__main__"] = self.module
         file_name = f"<cell {cell}>"
         linecache.cache[file_name] = (len(source), None, source.splitlines(True), file_name)
-        exec(compile(source, file_name, "exec", dont_inherit=True), self.module.__dict__)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        code = compile(source, file_name, "exec", flags, dont_inherit=True)
+        waiting = eval(code, self.module.__dict__)
+        if inspect.iscoroutine(waiting):
+            import asyncio  # late: starting a worker must not wait for it
+
+            asyncio.run(waiting)
 
     def name(self, name: str) -> object:
         """What the cells call by this name."""
