@@ -23,7 +23,7 @@ from runstate_lab.grading.bridge import (  # noqa: E402
 from runstate_lab.grading.dispatch import grade_answers  # noqa: E402
 from runstate_lab.grading.exercise import GradedExercise, load_exercise  # noqa: E402
 from runstate_lab.grading.faults import StudentDied  # noqa: E402
-from runstate_lab.grading.proxy import Student  # noqa: E402
+from runstate_lab.grading.purse import Purse  # noqa: E402
 from runstate_lab.grading.verdict import Case, Verdict  # noqa: E402
 
 NEWEST, LEDGER = "the newest build counts", "a fact that is recorded is kept"
@@ -117,19 +117,19 @@ def test_a_death_costs_its_own_task_only(course: Path) -> None:
     ] == visible(course, {"01.1": deadly})
 
 
-def test_a_death_that_a_check_swallows_is_found_behind_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_death_that_a_check_swallows_is_found_behind_it(tmp_path: Path) -> None:
     """The cell after the check raises what the check did not want to see."""
-    worker = Student([("import os\ndef end(): os._exit(0)", "01.1")], level="none")
-    monkeypatch.setattr(binding, "BOUND", binding.Bound(worker))
-    binding.alive()
+    cells = (("import os\ndef end(): os._exit(0)", "01.1"),)
+    plan = binding.WorkerPlan("none", Purse(str(tmp_path), 60.0), cells, {"01.1": ("end",)})
+    bound = binding.Bound(plan)
+    end = bound.names_of("01.1")["end"]
+    bound.alive()
     with contextlib.suppress(StudentDied):
-        worker.end()
+        end()  # type: ignore[operator]
 
     for _ in range(2):
         with pytest.raises(StudentDied):
-            binding.alive()
+            bound.alive()
 
 
 def test_another_output_than_the_stored_one_is_wrong(course: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 ANSWERS = """
 import os
+import signal
+import time
 
 class Mine(ValueError):
     pass
@@ -39,13 +41,26 @@ def loop():
 
 def own():
     return Mine
+
+def realtime():
+    signal.raise_signal(40)
+
+def sleep():
+    time.sleep(60)
+
+def wait_for(ask):
+    return ask()
 """
 CASES = '''
+import time
+
 import pytest
 
 TASK = pytest.mark.task("1")
 COSTLY = pytest.mark.task("2")
 DROPPED = pytest.mark.task("3")
+ENDS = pytest.mark.task("4")
+WIRE = pytest.mark.task("5")
 
 
 @TASK
@@ -107,6 +122,50 @@ def test_swallowed(student):
         pass
 
 
+@ENDS
+def test_taken_for_wrong(student):
+    """A death that the test takes for a wrong value is still a death."""
+    try:
+        found = student.die()
+    except BaseException:
+        found = 5
+    assert 4 == found
+
+
+@ENDS
+def test_sleeps(student):
+    """A case that finds the answer asleep says that it waits."""
+    assert 4 == student.sleep()
+
+
+@WIRE
+def test_realtime(student):
+    """A signal without a name is no exception that a test could expect."""
+    with pytest.raises(ValueError):
+        student.realtime()
+
+
+@WIRE
+def test_our_wait(student):
+    """What our own side takes for a reply is not charged."""
+    def slow():
+        until = time.monotonic() + 0.8
+        while time.monotonic() < until:
+            pass
+        return 4
+    assert 4 == student.wait_for(student.callback(slow))
+
+
+@WIRE
+def test_broken_wire(student, monkeypatch):
+    """A fault on our side of the wire is no exception that a test could expect."""
+    def broken(*given, **named):
+        raise ValueError("ours")
+    monkeypatch.setattr("runstate_lab.grading.codec.decode", broken)
+    with pytest.raises(ValueError):
+        student.right()
+
+
 @TASK
 def test_handle(student):
     """A student's object compared with a value is refused."""
@@ -146,14 +205,17 @@ import json, sys
 import pytest
 from runstate_lab.grading.binding import WorkerPlan
 from runstate_lab.grading.hidden import HiddenCases
+from runstate_lab.grading.purse import Purse
 
 answers, cases, level = sys.argv[1:]
-plan = WorkerPlan(((open(answers).read(), "1"),), {}, level, 0.5, 20.0, 11)
+plan = WorkerPlan(
+    level, Purse("purse", 60.0), ((open(answers).read(), "1"),), call_seconds=0.5, seed=11
+)
 hidden = HiddenCases(plan, {"3": "magic"})
 quiet = ["-p", "no:cacheprovider", "-p", "no:assertion", "--noconftest", "-c", "/dev/null"]
 pytest.main([cases, *quiet, "--disable-plugin-autoload", "-q"], plugins=[hidden])
 rows = {case.title: [case.verdict, case.kind, case.message, case.visible]
-        for task in "123" for case in hidden.cases(task)}
+        for task in "12345" for case in hidden.cases(task)}
 loops = [case.kind for case in hidden.cases("2")]
 print("\\n" + json.dumps({"rows": rows, "loops": loops}))
 """
@@ -172,6 +234,21 @@ EXPECTED = {
     "An expected failure does not count.": ["FAIL", "skipped", "", False],
     "Nor does an unexpected success.": ["FAIL", "skipped", "", False],
     "A death that the test swallows is found at its end.": ["FAIL", "died", "", False],
+    "A death that the test takes for a wrong value is still a death.": ["FAIL", "died", "", False],
+    "A case that finds the answer asleep says that it waits.": ["FAIL", "waits", "", False],
+    "A signal without a name is no exception that a test could expect.": [
+        "FAIL",
+        "died",
+        "",
+        False,
+    ],
+    "What our own side takes for a reply is not charged.": ["PASS", "", "", False],
+    "A fault on our side of the wire is no exception that a test could expect.": [
+        "NOT_GRADED",
+        "grader",
+        "",
+        False,
+    ],
     "A student's object compared with a value is refused.": ["FAIL", "not-plain", "", False],
     "A name that is not there is said to be missing.": ["FAIL", "name-missing", "", False],
     "test words for a title": ["PASS", "", "", False],

@@ -55,7 +55,7 @@ def no_session(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def pretend(job: Job, exercise: object, seconds: float) -> tuple[object, str]:
         asked.append(job.student)
-        return dispatch._no_record(job, exercise, "grader"), "log"  # type: ignore[arg-type]
+        return dispatch._no_record(job, exercise, "reference"), "log"  # type: ignore[arg-type]
 
     monkeypatch.setattr(runner, "run_job", pretend)
     monkeypatch.setattr(runner, "_refuse_broken", lambda *_: None)
@@ -186,32 +186,52 @@ def test_a_session_that_outlives_its_time_is_ended(course: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("codes", "kept", "tried"),
     [
+        (("starved", ""), "", 2),
         (("kernel", ""), "", 2),
-        (("kernel", "kernel"), "kernel", 2),
+        (("grader-time", "starved"), "starved", 2),
         (("reference",), "reference", 1),
+        (("",), "", 1),
     ],
 )
-def test_what_a_busy_machine_may_have_spoilt_is_tried_once_more(
+def test_what_a_busy_machine_may_have_spoilt_is_tried_once_more_alone(
     codes: tuple[str, ...],
     kept: str,
     tried: int,
     course: Path,
+    submissions: Path,
+    tmp_path: Path,
+    no_session: list[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A kernel that did not start gets a second chance, a broken exercise none."""
-    exercise = runner.load_exercise(course, "01")
-    job = Job(str(course), exercise.name, "ana", "/no/such", "none", "none", 0)
-    found = [replace(job.blank(), reason_code=code) for code in codes]
-    asked: list[Job] = []
+    """A starved answer gets a second chance after all others, a broken exercise none."""
+    running: list[str] = []
+    beside: list[int] = []
 
-    def attempt(job: Job, *rest: object) -> tuple[Record, str]:
-        asked.append(job)
-        return found[len(asked) - 1], ""
+    def pretend(job: Job, exercise: object, seconds: float) -> tuple[Record, str]:
+        running.append(job.student)
+        no_session.append(job.student)
+        beside.append(len(running))
+        code = codes[no_session.count("ana") - 1] if job.student == "ana" else ""
+        running.remove(job.student)
+        return replace(job.blank(), reason_code=code), ""
 
-    monkeypatch.setattr(dispatch, "_attempt", attempt)
-    record, _ = dispatch.run_job(job, exercise, 1.0)
+    monkeypatch.setattr(runner, "run_job", pretend)
+    found = grade(submissions, tmp_path / "out", course=course, jobs=2)
 
-    assert (kept, tried) == (record.reason_code, len(asked))
+    assert {kept} == {row.reason_code for row in found.records if row.student == "ana"}
+    assert tried == no_session.count("ana")
+    assert "ana" == no_session[-1] or tried == 1
+    assert tried == 1 or 1 == beside[-1]
+    assert 3 == len(found.records)
+
+
+def test_no_more_jobs_than_processors_run(
+    course: Path, submissions: Path, tmp_path: Path, no_session: list[str]
+) -> None:
+    """Eight times as many are asked for; the report says how many ran."""
+    found = grade(submissions, tmp_path / "out", course=course, jobs=8 * runner.processors())
+
+    assert runner.processors() == found.jobs
 
 
 def test_the_notebook_of_another_exercise_is_not_graded(course: Path, tmp_path: Path) -> None:

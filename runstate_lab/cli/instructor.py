@@ -82,6 +82,8 @@ def grade(
     except NotIsolated as refusal:
         found, _, hint = str(refusal).partition("\nhint: ")
         raise AskedWrongly(found, hint=hint) from None
+    if report.jobs < jobs:
+        say(f"{jobs} jobs were asked for; {report.jobs} ran, as many as there are processors.")
     _tell_class(report)
     ctx.exit(report.exit_code)
 

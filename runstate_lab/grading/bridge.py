@@ -90,15 +90,18 @@ class VisibleChecks:
         report = yield
         marks = getattr(item, "cell", {}).get("metadata", {})
         if call.when in ("setup", "call") and "grade_check" in marks:
-            self._keep(marks["grade_check"], _outcome(item, call, report))
+            self._keep(marks, _outcome(item, call, report))
         if call.when in ("setup", "call") and "grade_bind" in marks and report.failed:
             self.unbound[marks["grade_bind"]] = _outcome(item, call, report)
         return report
 
-    def _keep(self, number: int, outcome: Outcome) -> None:
-        before = self.outcomes.get(number)
-        if before is None or before[0] is Verdict.PASS:
-            self.outcomes[number] = outcome
+    def _keep(self, marks: Mapping[str, object], outcome: Outcome) -> None:
+        number = marks["grade_check"]
+        before = self.outcomes.get(number)  # type: ignore[call-overload]
+        # What a check made of a worker that had died is not believed.
+        died = "grade_alive" in marks and outcome[0] is not Verdict.PASS
+        if before is None or before[0] is Verdict.PASS or died:
+            self.outcomes[number] = outcome  # type: ignore[index]
 
     def cases(self, task: str, *, not_run: str = "") -> tuple[Case, ...]:
         """The task's visible cases; one that gave no result says so."""
@@ -137,7 +140,7 @@ def _alive(plan: ReferenceCell, cell: Mapping[str, object]) -> dict[str, object]
         "cell_type": "code",
         "id": f"alive-{plan.number}",
         "execution_count": cell.get("execution_count"),
-        "metadata": {"grade_check": plan.number},
+        "metadata": {"grade_check": plan.number, "grade_alive": True},
         "outputs": [],
         "source": ALIVE,
     }
@@ -146,15 +149,12 @@ def _alive(plan: ReferenceCell, cell: Mapping[str, object]) -> dict[str, object]
 def _outcome(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> Outcome:
     if report.passed and not hasattr(report, "wasxfail"):
         return Verdict.PASS, "", ""
-    if hasattr(report, "wasxfail"):
-        return Verdict.FAIL, "timeout", ""
-    if call.when == "setup" or call.excinfo is None:
+    # Our kernel runs our cells: its death or its time-out says nothing of the answer.
+    if hasattr(report, "wasxfail") or call.when == "setup" or call.excinfo is None:
         return Verdict.NOT_GRADED, "kernel", ""
     said = str(call.excinfo.value)
-    if "Kernel dead" in said:
+    if "Kernel dead" in said or said.startswith("Timeout"):
         return Verdict.NOT_GRADED, "kernel", ""
-    if said.startswith("Timeout"):
-        return Verdict.FAIL, "timeout", ""
     errors = [out for out in item.test_outputs or () if out.output_type == "error"]  # type: ignore[attr-defined]
     if errors:
         name, text = errors[-1].ename, errors[-1].evalue

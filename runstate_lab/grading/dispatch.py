@@ -11,35 +11,35 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from runstate_lab.grading import ours
 from runstate_lab.grading.exercise import GradedExercise, load_exercise, reference_cells
+from runstate_lab.grading.scratch import scratch
 from runstate_lab.grading.session import RESULT, Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
 from runstate_lab.grading.verdict import OURS, Record, from_json, sentence
 
-PERHAPS_BUSY = ("grader", "kernel", "no-result")
+# What may be the fault of a busy machine: tried once more, alone.
+PERHAPS_BUSY = ("starved", "grader", "grader-time", "kernel", "no-result")
 LOG_BYTES = 64 * 1024
-PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 
 
 def run_job(job: Job, exercise: GradedExercise, seconds: float) -> tuple[Record, str]:
-    """The record of one submission, and the log where our side has failed.
-
-    What may be the fault of a busy machine is tried a second time.
-    """
-    record, log = _attempt(job, exercise, seconds)
-    if record.reason_code in PERHAPS_BUSY:
-        record, log = _attempt(job, exercise, seconds)
-    return record, log
+    """The record of one submission, and the log where our side has failed."""
+    with scratch() as folder:
+        (folder / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
+        code = _run(folder, seconds)
+        record = read_record(folder / RESULT)
+        if record is None:
+            record = _no_record(job, exercise, code)
+        if record.reason_code not in OURS:
+            return record, ""
+        return record, (folder / "log").read_bytes()[-LOG_BYTES:].decode("utf-8", "replace")
 
 
 def grade_answers(
@@ -57,7 +57,7 @@ def grade_answers(
     answers of one's own.
     """
     graded = load_exercise(root, exercise)
-    with _scratch() as folder:
+    with scratch() as folder:
         path = folder / "answers.ipynb"
         made = answered_notebook(graded, answers)
         path.write_text(json.dumps(made), encoding="utf-8")
@@ -94,28 +94,14 @@ def write_file(path: Path, text: str) -> None:
     os.replace(draft, path)
 
 
-def _attempt(job: Job, exercise: GradedExercise, seconds: float) -> tuple[Record, str]:
-    with _scratch() as folder:
-        (folder / "job.json").write_text(json.dumps(asdict(job)), encoding="utf-8")
-        code = _run(folder, seconds)
-        record = read_record(folder / RESULT)
-        if record is None:
-            record = _no_record(job, exercise, code)
-        if record.reason_code not in OURS:
-            return record, ""
-        return record, (folder / "log").read_bytes()[-LOG_BYTES:].decode("utf-8", "replace")
-
-
 def _run(folder: Path, seconds: float) -> str:
-    command = [sys.executable, "-m", "runstate_lab.grading.session", str(folder / "job.json")]
-    search = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(search), "TMPDIR": str(folder)}
+    command = ours.command("runstate_lab.grading.session", str(folder / "job.json"))
     with (folder / "log").open("wb") as log:
         child = subprocess.Popen(
             command,
             cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
+            env=ours.environment(folder),
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -126,6 +112,7 @@ def _run(folder: Path, seconds: float) -> str:
             return "grader-time"
         finally:
             _end(child)
+            child.stdin.close()  # type: ignore[union-attr]
     return "grader"
 
 
@@ -152,12 +139,3 @@ def _no_record(job: Job, exercise: GradedExercise, code: str) -> Record:
         reason_code=code,
         reason=sentence(code),
     )
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="runstate-grade-"))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -8,7 +8,6 @@ What is not here: reading a submission (see `submission`).
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.metadata
 import json
@@ -59,12 +58,8 @@ class GradedExercise:
         return sum(task.points for task in self.tasks)
 
     def names(self, task: str) -> tuple[str, ...]:
-        """The names that the task asks for, then what else our own answer defines."""
-        asked = [name for each in self.tasks if each.id == task for name in each.answers]
-        for cell in self.cells:
-            if cell.role == "answer" and cell.task == task:
-                asked += defined_names(cell.source)
-        return tuple(dict.fromkeys(asked))
+        """The names that the task asks for; no check may use another one of the answer's."""
+        return tuple(name for each in self.tasks if each.id == task for name in each.answers)
 
 
 def course_root(course: Path | None = None) -> Path:
@@ -133,24 +128,6 @@ def reference_cells(notebook: Mapping[str, object]) -> tuple[ReferenceCell, ...]
             )
         )
     return tuple(rows)
-
-
-def defined_names(source: str) -> tuple[str, ...]:
-    """The names that a piece of our own source binds at its top level.
-
-    >>> defined_names("import os\\nLIMIT = 3\\nclass Store: pass\\n_helper = 1")
-    ('LIMIT', 'Store')
-    """
-    names: list[str] = []
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.append(node.name)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            leaves = [leaf for target in targets for leaf in ast.walk(target)]
-            stores = [leaf for leaf in leaves if isinstance(leaf, ast.Name)]
-            names += [leaf.id for leaf in stores if isinstance(leaf.ctx, ast.Store)]
-    return tuple(name for name in dict.fromkeys(names) if not name.startswith("_"))
 
 
 def kit_version() -> str:

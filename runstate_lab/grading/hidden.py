@@ -10,7 +10,6 @@ What is not here: the visible checks (see `bridge`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -19,9 +18,9 @@ import pytest
 from runstate_lab.grading.binding import WorkerPlan
 from runstate_lab.grading.kinds import kind_of
 from runstate_lab.grading.proxy import Student
-from runstate_lab.grading.verdict import Case, Verdict
+from runstate_lab.grading.verdict import OURS, Case, Verdict
 
-COSTLY = ("timeout", "died", "memory")
+COSTLY = ("timeout", "waits", "died", "memory", "budget")
 COSTLY_LIMIT = 2
 
 
@@ -42,7 +41,6 @@ class HiddenCases:
         self.dropped = dropped
         self.planned: list[HiddenCase] = []
         self.outcomes: dict[str, tuple[Verdict, str, str]] = {}
-        self.costly: Counter[str] = Counter()
 
     @pytest.fixture
     def seed(self) -> int:
@@ -55,6 +53,7 @@ class HiddenCases:
         worker = self.plan.start()
         yield worker
         gone = worker.close()
+        self.plan.settle(worker)
         if gone is not None:
             raise gone
 
@@ -79,7 +78,7 @@ class HiddenCases:
         if case.task in self.dropped:
             self.outcomes[case.node] = (Verdict.FAIL, self.dropped[case.task], "")
             return True
-        if self.costly[case.task] >= COSTLY_LIMIT:
+        if self._costly(case.task) >= COSTLY_LIMIT:
             self.outcomes[case.node] = (Verdict.FAIL, "not-run", "")
             return True
         return None
@@ -88,12 +87,17 @@ class HiddenCases:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """The report as it was; its outcome is kept, the first fault counts."""
+        """The report as it was; its outcome is kept.
+
+        The first fault counts, but one thing more: what a case made of a worker
+        that had died is not believed, and its end is the outcome.
+        """
         report = yield
         case = self._case(item)
         if case is not None:
             before = self.outcomes.get(case.node)
-            if before is None or before[0] is Verdict.PASS:
+            died = call.when == "teardown" and report.failed
+            if before is None or before[0] is Verdict.PASS or died:
                 self._keep(case, call, report)
         return report
 
@@ -103,11 +107,13 @@ class HiddenCases:
         if report.skipped or hasattr(report, "wasxfail"):
             self.outcomes[case.node] = (Verdict.FAIL, "skipped", "")
         elif report.failed:
-            outcome = _fault(call)
-            self.outcomes[case.node] = outcome
-            self.costly[case.task] += outcome[1] in COSTLY
+            self.outcomes[case.node] = _fault(call)
         elif call.when == "teardown":
             self.outcomes.setdefault(case.node, (Verdict.PASS, "", ""))
+
+    def _costly(self, task: str) -> int:
+        nodes = [case.node for case in self.planned if case.task == task]
+        return sum(self.outcomes[node][1] in COSTLY for node in nodes if node in self.outcomes)
 
     def _case(self, item: pytest.Item) -> HiddenCase | None:
         return next((case for case in self.planned if case.node == item.nodeid), None)
@@ -127,8 +133,8 @@ def _fault(call: pytest.CallInfo[None]) -> tuple[Verdict, str, str]:
     error = call.excinfo.value if call.excinfo else AssertionError()
     kind, raised = kind_of(error)
     if kind == "wrong" and call.when != "call":
-        return Verdict.NOT_GRADED, "grader", ""
-    return Verdict.FAIL, kind, raised
+        kind = "grader"
+    return Verdict.NOT_GRADED if kind in OURS else Verdict.FAIL, kind, raised
 
 
 def _title(item: pytest.Function) -> str:

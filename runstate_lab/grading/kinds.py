@@ -103,7 +103,7 @@ def kind_of_name(name: str, text: str) -> str:
         return "name-missing"
     if name.startswith("Student"):
         return next((kind for start, kind in SAID if start.match(text)), "raised")
-    return "timeout" if name == "KeyboardInterrupt" else "wrong"
+    return "kernel" if name == "KeyboardInterrupt" else "wrong"
 
 
 def plain(text: str, *, limit: int = 400) -> str:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from runstate_lab.grading.binding import WorkerPlan
 from runstate_lab.grading.bridge import worker_cells
 from runstate_lab.grading.exercise import GradedExercise
-from runstate_lab.grading.faults import WorkerGone
+from runstate_lab.grading.faults import BudgetSpent, StudentStarved, WorkerGone
 from runstate_lab.grading.kinds import kind_of, plain
-from runstate_lab.grading.proxy import Student
 
-Start = Callable[[tuple[tuple[str, str], ...]], Student]
+Planned = Callable[[tuple[tuple[str, str], ...]], WorkerPlan]
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,19 @@ class LoadFlaw:
 
 
 def load_flaws(
-    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+    exercise: GradedExercise, sources: Mapping[str, str], planned: Planned
 ) -> dict[str, LoadFlaw]:
-    """The answers that do not load, each with its reason; the others do, together."""
+    """The answers that do not load, each with its reason; the others do, together.
+
+    Raises StudentStarved where the machine was too busy to tell.
+    """
     usable = dict(sources)
     flaws: dict[str, LoadFlaw] = {}
     while usable:
-        found = _flaws(exercise, usable, start)
+        try:
+            found = _flaws(exercise, usable, planned)
+        except BudgetSpent as spent:
+            found = {key: _flaw(spent) for key in usable}
         if not found:
             break
         flaws |= found
@@ -45,24 +51,28 @@ def load_flaws(
 
 
 def _flaws(
-    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+    exercise: GradedExercise, sources: Mapping[str, str], planned: Planned
 ) -> dict[str, LoadFlaw]:
-    raised, gone = _attempt(exercise, sources, start)
+    raised, gone = _attempt(exercise, sources, planned)
     if gone is None:
         return raised
     order = [wanted.answer for wanted in exercise.wanted if wanted.answer in sources]
     for end, answer in enumerate(order[:-1], start=1):
-        _, sooner = _attempt(exercise, {key: sources[key] for key in order[:end]}, start)
+        _, sooner = _attempt(exercise, {key: sources[key] for key in order[:end]}, planned)
         if sooner is not None:
             return {answer: _flaw(sooner)}
     return {order[-1]: _flaw(gone)}
 
 
 def _attempt(
-    exercise: GradedExercise, sources: Mapping[str, str], start: Start
+    exercise: GradedExercise, sources: Mapping[str, str], planned: Planned
 ) -> tuple[dict[str, LoadFlaw], WorkerGone | None]:
-    worker = start(worker_cells(exercise, sources))
+    plan = planned(worker_cells(exercise, sources))
+    worker = plan.start()
     gone = worker.close()
+    plan.settle(worker)
+    if isinstance(gone, StudentStarved):
+        raise gone
     failures = worker.failures.items()
     return {key: _flaw(error) for key, error in failures if key in sources}, gone
 

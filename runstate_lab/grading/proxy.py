@@ -115,6 +115,11 @@ class Student:
         self._meter.call = seconds
 
     @property
+    def process(self) -> int:
+        """The number of the worker's process."""
+        return self._channel.process
+
+    @property
     def charged(self) -> float:
         """The seconds that the student's code has computed or idled so far."""
         return self._meter.charged

@@ -2,7 +2,9 @@
 
 A small pool of threads sends one submission after the other to a process of
 its own. Each gives a record, and a regrade does again only what has changed.
-Our own solutions are graded first: where they fail, nothing else is graded.
+Our own solutions and two controls are graded first: where they do not come out
+as they must, nothing else is graded. What a busy machine may have spoiled is
+done once more at the end, alone.
 
 What is not here: the process of one submission (see `dispatch`).
 """
@@ -10,6 +12,7 @@ What is not here: the process of one submission (see `dispatch`).
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -18,7 +21,8 @@ from pathlib import Path
 from runstate_lab.course import catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, raise_any
 from runstate_lab.grading import feedback, gradebook
-from runstate_lab.grading.dispatch import read_record, run_job, write_file
+from runstate_lab.grading.controls import Controls, refuse_undecided, write_controls
+from runstate_lab.grading.dispatch import PERHAPS_BUSY, read_record, run_job, write_file
 from runstate_lab.grading.exercise import GradedExercise, course_root, load_exercise
 from runstate_lab.grading.handed import Absent, Handed, Unexpected, absent, look, students
 from runstate_lab.grading.isolation import Isolation, measure, require
@@ -30,6 +34,7 @@ from runstate_lab.grading.kept import (
     refuse_places,
     refuse_unwritable,
 )
+from runstate_lab.grading.scratch import scratch, sweep
 from runstate_lab.grading.session import Job
 from runstate_lab.grading.submission import Unreadable, digest, read_bytes
 from runstate_lab.grading.verdict import OURS, Record, Verdict, sentence, to_json
@@ -48,6 +53,7 @@ class ClassReport:
     isolation: str
     kept: int
     out: Path
+    jobs: int = 1
 
     @property
     def rows(self) -> list[dict[str, object]]:
@@ -71,6 +77,7 @@ class Batch:
     isolation: str
     wall_seconds: float
     force: bool
+    jobs: int
 
 
 @dataclass(frozen=True)
@@ -105,7 +112,8 @@ def grade(
 ) -> ClassReport:
     """The graded class; a regrade does again only what has changed.
 
-    Refused where the walls that were measured are weaker than `level` asks.
+    Refused where the walls that were measured are weaker than `level` asks. More
+    jobs than processors would only wait for each other: so many are used at most.
     """
     root, folder = course_root(course), Path(out).absolute()
     if jobs < 1:
@@ -116,17 +124,30 @@ def grade(
     exercises = {name: load_exercise(root, name) for name in lot.names}
     isolation = measure(level, hidden=root / "solutions")
     require(isolation, level)
-    batch = Batch(root, folder, level, seed, isolation.summary, wall_seconds, force)
+    sweep()
+    at_once = min(jobs, processors())
+    batch = Batch(root, folder, level, seed, isolation.summary, wall_seconds, force, at_once)
     bring_back(folder, lot.everything)
     kept, todo = _sort_out(lot.handed, exercises, batch)
     touched = sorted({row.exercise for row in todo})
-    _refuse_broken([exercises[name] for name in touched], batch, jobs)
+    _refuse_broken([exercises[name] for name in touched], batch)
     records = [*kept.values(), *_unhanded(lot.absent, exercises, batch)]
-    for record in _graded(todo, exercises, batch, jobs):
+    for record in _graded(todo, exercises, batch):
         records.append(record)
         if progress is not None:
             progress(len(records), len(lot.handed) + len(lot.absent), record)
-    return _settled(lot, records, len(kept), isolation, folder)
+    return replace(_settled(lot, records, len(kept), isolation, folder), jobs=at_once)
+
+
+def processors() -> int:
+    """How many processors this process may use.
+
+    >>> processors() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _lot(folder: Path, root: Path, exercise: str | None) -> Lot:
@@ -200,16 +221,22 @@ def _unchanged(record: Record, row: Handed, exercise: GradedExercise, batch: Bat
 
 
 def _graded(
-    todo: list[Handed], exercises: dict[str, GradedExercise], batch: Batch, jobs: int
+    todo: list[Handed], exercises: dict[str, GradedExercise], batch: Batch
 ) -> Iterator[Record]:
-    with ThreadPoolExecutor(jobs, thread_name_prefix="grade") as pool:
-        futures = [pool.submit(_one, row, exercises[row.exercise], batch) for row in todo]
+    again: list[Handed] = []
+    with ThreadPoolExecutor(batch.jobs, thread_name_prefix="grade") as pool:
+        futures = {pool.submit(_one, row, exercises[row.exercise], batch): row for row in todo}
         try:
             for future in as_completed(futures):
-                yield future.result()
+                if future.result().reason_code in PERHAPS_BUSY:
+                    again.append(futures[future])
+                else:
+                    yield future.result()
         finally:
             for future in futures:
                 future.cancel()
+    for row in again:
+        yield _one(row, exercises[row.exercise], batch)
 
 
 def _one(row: Handed, exercise: GradedExercise, batch: Batch) -> Record:
@@ -233,15 +260,17 @@ def _job(row: Handed, batch: Batch) -> Job:
     )
 
 
-def _refuse_broken(exercises: Iterable[GradedExercise], batch: Batch, jobs: int) -> None:
-    """Grades our own solutions first: where they fail, no grade would mean much."""
-
-    def own(exercise: GradedExercise) -> Record:
-        row = Handed("our own solution", exercise.name, exercise.notebook)
-        return run_job(_job(row, batch), exercise, batch.wall_seconds)[0]
-
-    with ThreadPoolExecutor(jobs) as pool:
-        records = list(pool.map(own, exercises))
+def _refuse_broken(exercises: list[GradedExercise], batch: Batch) -> None:
+    """Grades our own solutions and the controls first; without them no grade means much."""
+    if not exercises:
+        return
+    with scratch() as folder:
+        controls = write_controls(folder)
+        own = [(_own(exercise, batch), exercise) for exercise in exercises]
+        known = [(_control(path, controls, batch), controls.exercise)
+                 for path in (controls.right, controls.wrong)]
+        *records, right, wrong = _known(own + known, batch)
+    refuse_undecided(right, wrong)
     raise_any(
         [
             CourseFault(
@@ -252,6 +281,29 @@ def _refuse_broken(exercises: Iterable[GradedExercise], batch: Batch, jobs: int)
             if record.verdict is not Verdict.PASS
         ]
     )
+
+
+def _known(jobs: list[tuple[Job, GradedExercise]], batch: Batch) -> list[Record]:
+    """The records of jobs of ours; what a busy machine may have spoiled is done again alone."""
+
+    def one(asked: tuple[Job, GradedExercise]) -> Record:
+        return run_job(*asked, batch.wall_seconds)[0]
+
+    with ThreadPoolExecutor(batch.jobs) as pool:
+        records = list(pool.map(one, jobs))
+    return [
+        one(asked) if record.reason_code in PERHAPS_BUSY else record
+        for asked, record in zip(jobs, records, strict=True)
+    ]
+
+
+def _own(exercise: GradedExercise, batch: Batch) -> Job:
+    return _job(Handed("our own solution", exercise.name, exercise.notebook), batch)
+
+
+def _control(path: Path, controls: Controls, batch: Batch) -> Job:
+    row = Handed("control", controls.exercise.name, path)
+    return replace(_job(row, batch), root=str(controls.root))
 
 
 def _write_pages(report: ClassReport, book: tuple[Record, ...], isolation: Isolation) -> None:

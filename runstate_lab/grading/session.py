@@ -10,31 +10,24 @@ What is not here: the class (see `runner`).
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
+from runstate_lab.course.catalogue import Task
 from runstate_lab.course.faults import CourseFault
-from runstate_lab.grading.binding import WorkerPlan
-from runstate_lab.grading.bridge import VisibleChecks, worker_cells, write_notebook
+from runstate_lab.grading.answers import Prepared, prepare
+from runstate_lab.grading.binding import BUDGET_SECONDS, WorkerPlan
+from runstate_lab.grading.bridge import VisibleChecks, write_notebook
 from runstate_lab.grading.exercise import GradedExercise, load_exercise
+from runstate_lab.grading.faults import OurFault, StudentStarved
 from runstate_lab.grading.hidden import HiddenCases
-from runstate_lab.grading.loading import LoadFlaw, load_flaws
+from runstate_lab.grading.ours import end_with_parent
 from runstate_lab.grading.proxy import WorkerUnavailable
-from runstate_lab.grading.sift import Sifted, sift
-from runstate_lab.grading.submission import (
-    Answer,
-    Unreadable,
-    digest,
-    other_exercise,
-    parse,
-    read_bytes,
-    take,
-)
+from runstate_lab.grading.purse import Purse
+from runstate_lab.grading.submission import Unreadable, digest, parse, read_bytes
 from runstate_lab.grading.verdict import (
     Record,
     TaskGrade,
@@ -45,14 +38,9 @@ from runstate_lab.grading.verdict import (
     total,
 )
 
-CELL_SECONDS = 30
+# Our own cells in our own kernel: what is slow in them is the machine.
+CELL_SECONDS = 900
 RESULT = "record.json"
-QUIET = {
-    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    "RUNSTATE_PROGRESS": "off",
-    "JUPYTER_PLATFORM_DIRS": "1",
-}
-NOISY = ("CI", "BUILD_NUMBER", "PYTEST_ADDOPTS", "PYTEST_PLUGINS", "RUNSTATE_NO_SKIP")
 
 
 @dataclass(frozen=True)
@@ -66,8 +54,7 @@ class Job:
     level: str
     isolation: str
     seed: int
-    call_seconds: float = 3.0
-    worker_seconds: float = 20.0
+    budget_seconds: float = BUDGET_SECONDS
 
     def blank(self) -> Record:
         """The record of this job before anything is known."""
@@ -85,14 +72,6 @@ class Job:
         )
 
 
-@dataclass(frozen=True)
-class Flaw:
-    """Why a task fails without its checks being run."""
-
-    code: str
-    detail: str = ""
-
-
 def grade_one(job: Job, folder: Path) -> Record:
     """The record of one submission; `folder` is a scratch folder of ours."""
     empty = job.blank()
@@ -101,19 +80,20 @@ def grade_one(job: Job, folder: Path) -> Record:
         empty = replace(empty, exercise_version=exercise.version, max_points=exercise.points)
         content = read_bytes(Path(job.path))
         empty = replace(empty, submission=digest(content))
-        cells = parse(content)
-        other = other_exercise(cells, exercise.wanted)
-        if other:
-            raise Unreadable("other-exercise", detail=f"its answers are those of exercise {other}")
-        answers = {wanted.answer: take(cells, wanted) for wanted in exercise.wanted}
-        tasks = _grade_tasks(exercise, answers, job, folder)
+        purse = Purse(str(folder / "purse"), job.budget_seconds)
+        prepared = prepare(
+            exercise, parse(content), WorkerPlan(job.level, purse, seed=job.seed)
+        )
+        tasks = _grade_tasks(exercise, prepared, folder)
     except Unreadable as refusal:
         reason = sentence(refusal.code, detail=refusal.detail)
         return replace(empty, reason_code=refusal.code, reason=reason)
     except CourseFault as fault:
         reason = sentence("reference", detail=str(fault).splitlines()[0])
         return replace(empty, reason_code="reference", reason=reason)
-    except WorkerUnavailable as fault:
+    except StudentStarved as starved:
+        return replace(empty, reason_code=starved.code, reason=sentence(starved.code))
+    except (WorkerUnavailable, OurFault) as fault:
         reason = sentence("grader", detail=str(fault).splitlines()[0])
         return replace(empty, reason_code="grader", reason=reason)
     verdict, points, code, reason = total(tasks)
@@ -123,35 +103,14 @@ def grade_one(job: Job, folder: Path) -> Record:
 
 
 def _grade_tasks(
-    exercise: GradedExercise, answers: Mapping[str, Answer], job: Job, folder: Path
+    exercise: GradedExercise, prepared: Prepared, folder: Path
 ) -> tuple[TaskGrade, ...]:
-    sifted = sift({key: row.parts for key, row in answers.items() if not row.flaw})
-    sources = {key: row.source for key, row in sifted.items() if not row.flaw}
-    plan = WorkerPlan((), {}, job.level, job.call_seconds, job.worker_seconds, job.seed)
-    loads = load_flaws(exercise, sources, lambda cells: replace(plan, cells=cells).start())
-    usable = {key: source for key, source in sources.items() if key not in loads}
-    names = {key: exercise.names(key) for key in usable}
-    plan = replace(plan, cells=worker_cells(exercise, usable), names=names)
-    flaws = _task_flaws(answers, sifted, loads)
     visible = VisibleChecks(exercise)
-    hidden = HiddenCases(plan, {task: flaw.code for task, flaw in flaws.items()})
-    _run_pytest(exercise, plan, visible, hidden, folder)
+    dropped = {task: flaw.code for task, flaw in prepared.flaws.items()}
+    hidden = HiddenCases(prepared.plan, dropped)
+    _run_pytest(exercise, prepared.plan, visible, hidden, folder)
     _refuse_strays(exercise, visible, hidden)
-    return tuple(
-        _grade(exercise, number, answers, sifted, flaws, visible, hidden)
-        for number in range(len(exercise.tasks))
-    )
-
-
-def _task_flaws(
-    answers: Mapping[str, Answer],
-    sifted: Mapping[str, Sifted],
-    loads: Mapping[str, LoadFlaw],
-) -> dict[str, Flaw]:
-    flaws = {key: Flaw(row.flaw) for key, row in answers.items() if row.flaw}
-    flaws |= {key: Flaw(row.flaw, row.detail) for key, row in sifted.items() if row.flaw}
-    flaws |= {key: Flaw(row.kind, row.detail) for key, row in loads.items()}
-    return flaws
+    return tuple(_grade(task, prepared, visible, hidden) for task in exercise.tasks)
 
 
 def _run_pytest(
@@ -197,36 +156,29 @@ def _refuse_strays(exercise: GradedExercise, visible: VisibleChecks, hidden: Hid
 
 
 def _grade(
-    exercise: GradedExercise,
-    number: int,
-    answers: Mapping[str, Answer],
-    sifted: Mapping[str, Sifted],
-    flaws: Mapping[str, Flaw],
-    visible: VisibleChecks,
-    hidden: HiddenCases,
+    task: Task, prepared: Prepared, visible: VisibleChecks, hidden: HiddenCases
 ) -> TaskGrade:
-    task = exercise.tasks[number]
-    taken = [row for row in (answers.get(task.id), sifted.get(task.id)) if row is not None]
-    notes = tuple(note for row in taken for note in row.notes)
-    flaw = flaws.get(task.id, Flaw(""))
+    flaw = prepared.flaw(task.id)
     cases = (*visible.cases(task.id, not_run=flaw.code), *hidden.cases(task.id))
     return grade_task(
-        task.id, task.title, task.points, cases, flaw=flaw.code, detail=flaw.detail, notes=notes
+        task.id,
+        task.title,
+        task.points,
+        cases,
+        flaw=flaw.code,
+        detail=flaw.detail,
+        notes=prepared.notes.get(task.id, ()),
     )
 
 
 def main(job_path: str) -> None:
     """Grades the job and writes its record; started by the runner only."""
-    for name in NOISY:
-        os.environ.pop(name, None)
-    os.environ.update(QUIET)
+    end_with_parent()
     # An optional URI grammar that jsonschema would spend a second on, per notebook.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     path = Path(job_path)
     folder = path.parent / "work"
     folder.mkdir()
-    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR"):
-        os.environ[name] = str(path.parent / name.lower())
     record = grade_one(Job(**json.loads(path.read_text(encoding="utf-8"))), folder)
     path.with_name(RESULT).write_text(json.dumps(to_json(record)), encoding="utf-8")
 

@@ -1,0 +1,70 @@
+"""Grading. From the cells of a notebook to answers that can run, and what is wrong with the rest.
+
+This is the one way for `check` and for a grade: the same cells are taken, the
+same texts parsed, the same answers loaded once, the same sentences found.
+
+What is not here: the checks (see `bridge`, `hidden` and `visible`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from runstate_lab.grading.binding import WorkerPlan
+from runstate_lab.grading.bridge import worker_cells
+from runstate_lab.grading.exercise import GradedExercise
+from runstate_lab.grading.loading import load_flaws
+from runstate_lab.grading.sift import Sifted, sift
+from runstate_lab.grading.submission import Answer, Cell, Unreadable, other_exercise, take
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """Why a task fails without its checks being run; `code` is a row of `REASONS`."""
+
+    code: str
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The answers of one notebook: how to run them, what is flawed, what was noticed."""
+
+    plan: WorkerPlan
+    flaws: Mapping[str, Flaw]
+    notes: Mapping[str, tuple[str, ...]]
+
+    def flaw(self, task: str) -> Flaw:
+        """The task's flaw; an empty one where its checks can be run."""
+        return self.flaws.get(task, Flaw(""))
+
+
+def prepare(exercise: GradedExercise, cells: tuple[Cell, ...], plan: WorkerPlan) -> Prepared:
+    """The answers of these cells, each loaded once in a worker that `plan` describes.
+
+    Raises Unreadable where the notebook is that of another exercise.
+    """
+    other = other_exercise(cells, exercise.wanted)
+    if other:
+        raise Unreadable("other-exercise", detail=f"its answers are those of exercise {other}")
+    answers = {wanted.answer: take(cells, wanted) for wanted in exercise.wanted}
+    sifted = sift({key: row.parts for key, row in answers.items() if not row.flaw})
+    sources = {key: row.source for key, row in sifted.items() if not row.flaw}
+    loads = load_flaws(exercise, sources, lambda cells: replace(plan, cells=cells))
+    usable = {key: source for key, source in sources.items() if key not in loads}
+    names = {key: exercise.names(key) for key in usable}
+    flaws = {key: Flaw(row.flaw) for key, row in answers.items() if row.flaw}
+    flaws |= {key: Flaw(row.flaw, row.detail) for key, row in sifted.items() if row.flaw}
+    flaws |= {key: Flaw(row.kind, row.detail) for key, row in loads.items()}
+    runnable = replace(plan, cells=worker_cells(exercise, usable), names=names)
+    return Prepared(runnable, flaws, _notes(answers, sifted))
+
+
+def _notes(
+    answers: Mapping[str, Answer], sifted: Mapping[str, Sifted]
+) -> dict[str, tuple[str, ...]]:
+    return {
+        key: (*row.notes, *(sifted[key].notes if key in sifted else ()))
+        for key, row in answers.items()
+    }
