@@ -7,13 +7,16 @@ Exit codes: 0 all held, 1 something checked did not hold, 2 asked wrongly,
 
 from __future__ import annotations
 
+import codecs
 import errno
+import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import click
 
-from runstate_lab.cli.talk import Asked, say
+from runstate_lab.cli.talk import Asked, say, speak_anywhere
 from runstate_lab.course.faults import AskedWrongly, CourseFault, unusable
 
 KIT_FAILED = 3
@@ -21,6 +24,11 @@ KIT_FAILED = 3
 
 class Verbs(click.Group):
     """A group of verbs that turns faults into words and exit codes."""
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        """As click's, on any console."""
+        speak_anywhere()
+        return super().main(*args, **options)
 
     def invoke(self, ctx: click.Context) -> object:
         """What the verb returns; a fault is said, never thrown at the reader."""
@@ -37,7 +45,11 @@ class Verbs(click.Group):
             say(str(unusable(error)))
             ctx.exit(AskedWrongly.exit_code)
         # The end of the line: whatever comes here is the kit's own fault.
-        except Exception:
+        except Exception as error:
+            if _unnameable(error):
+                say("this system cannot name a file in these letters")
+                say("hint: set PYTHONUTF8=1, then try again")
+                ctx.exit(AskedWrongly.exit_code)
             say(traceback.format_exc())
             say("This is a fault of runstate-lab, not yours.")
             say("`runstate-lab doctor` tells what is installed.")
@@ -46,6 +58,16 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs in the order in which they were added, not by alphabet."""
         return list(self.commands)
+
+
+def _unnameable(error: Exception) -> bool:
+    """Whether a file's name has letters that the system's own encoding has not."""
+    narrow = sys.getfilesystemencoding()
+    return (
+        isinstance(error, UnicodeEncodeError)
+        and narrow != "utf-8"
+        and codecs.lookup(error.encoding) == codecs.lookup(narrow)
+    )
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

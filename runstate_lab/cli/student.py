@@ -12,7 +12,7 @@ import click
 from runstate_lab.cli.laboratory import lab
 from runstate_lab.cli.talk import Asked, say, tell, tell_report
 from runstate_lab.course.catalogue import Catalogue, Exercise
-from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.faults import AskedWrongly, CourseFault
 from runstate_lab.course.progress import Entry, Progress, progress_of
 
 NOT_HELD = 1
@@ -108,7 +108,7 @@ def submit(asked: Asked, exercise: str, to: str | None, make: bool, student: str
     folder = course.root / "hand_in" if to is None else _hand_in_folder(to, make=make)
     doubtful = doubt(course, wanted)
     receipt = hand_in(course, wanted, student=_login() if student is None else student, to=folder)
-    tell(f"{receipt.sha256}  {receipt.path}")
+    _tell_receipt(f"{receipt.sha256}  {receipt.path}")
     say(f"Handed in as {receipt.student}. Only what was saved is in it.")
     if doubtful:
         say(f"warning: {doubtful}")
@@ -116,7 +116,7 @@ def submit(asked: Asked, exercise: str, to: str | None, make: bool, student: str
         say(f"What was handed in before is kept: {receipt.set_aside}")
     try:
         progress_of(course.root).record("hand_ins", wanted.number, asdict(receipt))
-    except OSError as error:
+    except (OSError, CourseFault) as error:
         say(f"`runstate-lab progress` will not know of it: {error}")
 
 
@@ -143,6 +143,16 @@ def progress(asked: Asked, as_json: bool) -> None:
         tell(f"{row['exercise']}  {checked}{hints}{handed}{changed}")
 
 
+def _tell_receipt(line: str) -> None:
+    """The receipt where data goes; where that is closed or full, where talk goes."""
+    try:
+        gone = not tell(line)
+    except OSError:
+        gone = True
+    if gone:
+        say(line)
+
+
 def _predictions(book: Progress) -> str:
     made = book.section("predictions").values()
     revealed = sum(bool(entry.get("revealed")) for entry in made)
@@ -154,7 +164,10 @@ def _predictions(book: Progress) -> str:
 def _changed_since(path: Path, handed: Entry | None) -> bool:
     from runstate_lab.course.folder import digest
 
-    return bool(handed and path.is_file() and digest(path) != handed.get("sha256"))
+    try:
+        return bool(handed and path.is_file() and digest(path) != handed.get("sha256"))
+    except OSError:
+        return True
 
 
 def _login() -> str:
@@ -182,7 +195,7 @@ def _row(course: Catalogue, exercise: Exercise) -> dict[str, object]:
     return {
         "exercise": exercise.name,
         "tasks": len(exercise.tasks),
-        "tasks_held": len(checked.get("held", ())),
+        "tasks_held": sum(task.id in checked.get("held", ()) for task in exercise.tasks),
         "attempts": checked.get("attempts", 0),
         "hints": sum(entry.get("shown", 0) for entry in hints),
         "handed_in": handed is not None,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 import click
 from rich.console import Console
@@ -14,6 +19,8 @@ from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.folder import KIT
 
+# A pipe that nobody reads; on Windows also EINVAL.
+GONE = (errno.EPIPE, errno.ESHUTDOWN, *((errno.EINVAL,) if os.name == "nt" else ()))
 VERDICT = re.compile(r"\d\d\.\d+  (held|not held) ")
 
 
@@ -74,19 +81,39 @@ class Asked:
         return self.catalogue
 
 
+class Talk(Console):
+    """A console whose reader may go away; what is being done goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Say no more, instead of ending the verb."""
+        self.quiet = True
+        _silence(sys.stderr)
+
+
+def speak_anywhere() -> None:
+    """Nothing; from now on a console that cannot show a letter shows its number.
+
+    A narrow console, such as cp1252 or ASCII, must not end a verb.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
 def talk() -> Console:
     """The console on stderr; words are printed as they are, never as markup."""
-    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    return Talk(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
-def say(words: str, *, style: str = "") -> None:
-    """A line to the reader, on stderr."""
-    talk().print(words, style=style or None)
+def say(words: str) -> None:
+    """A line to the reader, on stderr; where nobody listens it is lost."""
+    with contextlib.suppress(OSError, ValueError):
+        _write(words, sys.stderr)
 
 
-def tell(line: str) -> None:
-    """A line of data, on stdout."""
-    click.echo(line)
+def tell(line: str) -> bool:
+    """Whether the line of data went out on stdout; a reader who left is no fault."""
+    return _write(line, sys.stdout)
 
 
 def tell_report(report: str) -> None:
@@ -94,4 +121,26 @@ def tell_report(report: str) -> None:
     for line in report.splitlines():
         verdict = VERDICT.match(line)
         colour = {"held": "green", "not held": "red"}[verdict[1]] if verdict else None
-        click.echo(click.style(line, fg=colour) if colour else line)
+        tell(click.style(line, fg=colour) if colour else line)
+
+
+def _write(line: str, stream: TextIO | None) -> bool:
+    """Whether it was written; a stream that is closed takes nothing any more."""
+    if stream is None or stream.closed:
+        return False
+    try:
+        click.echo(line, file=stream)
+    except OSError as error:
+        if error.errno not in GONE:
+            raise
+        _silence(stream)
+        return False
+    return True
+
+
+def _silence(stream: TextIO | None) -> None:
+    """Nothing; what is still in the stream's buffer goes nowhere when Python ends."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())  # type: ignore[union-attr]
+        os.close(nowhere)

@@ -1,8 +1,9 @@
 """The course around the book: what is taught in which order, built and checked.
 
 Machinery: it imports the book and `show`, never the other way round. Reading
-order: `faults`, `catalogue`, `marks`, `kernels`, `build`, `progress`, `saved`, `checks`,
-`wrong`, `release`, `verify`, `folder`. The learner's own words come from here.
+order: `faults`, `catalogue`, `marks`, `kernels`, `build`, `progress`, `reasons`, `opening`,
+`mistaken`, `saved`, `taking`, `names`, `checks`, `wrong`, `release`, `verify`, `folder`. The
+learner's own words come from here.
 """
 
 from __future__ import annotations

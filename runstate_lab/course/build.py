@@ -21,6 +21,7 @@ from runstate_lab.course import kernels
 from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
 from runstate_lab.course.marks import Cell, read_master
+from runstate_lab.course.taking import cell_id_of
 
 EMPTY: Mapping[int, str] = {}
 
@@ -199,7 +200,7 @@ def _task_faults(cells: tuple[Cell, ...], target: Target) -> list[CourseFault]:
 def _cell_id(cell: Cell, place: int) -> str:
     """Answers keep their id when cells are added before them; the rest count."""
     if cell.role == "answer":
-        return f"answer-{cell.task.replace('.', '-')}"
+        return cell_id_of(cell.task)
     return f"cell-{place:02}"
 
 

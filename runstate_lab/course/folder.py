@@ -18,7 +18,11 @@ from pathlib import Path
 from runstate_lab.course.build import render, targets
 from runstate_lab.course.catalogue import FILE, Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
-from runstate_lab.course.saved import Notebook, answers_in, notebook_of, read_notebook
+from runstate_lab.course.names import student as student_name
+from runstate_lab.course.opening import read_bytes
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import Cell, document, no_notebook, parse
+from runstate_lab.course.taking import Wanted, cell_id_of, other_exercise, take, wanted_in
 
 KIT = Path(__file__).resolve().parents[1] / "_course"
 DELIVERED = Path(".runstate", "delivered.json")
@@ -84,10 +88,15 @@ def submit(catalogue: Catalogue, exercise: Exercise, *, student: str, to: Path) 
     Both are written beside their places first: nothing that can fail is left
     for the time after the copy is in its place.
     """
-    content = _to_hand_in(catalogue, exercise)
-    if not student.strip() or student != Path(student).name or student.startswith("."):
-        raise AskedWrongly(f"{student!r} cannot be the name of a folder", hint="--as ada.lovelace")
+    content, _ = _to_hand_in(catalogue, exercise)
+    student = student_name(student)
     target = to / student / f"{exercise.name}.ipynb"
+    if target.parent.is_symlink():
+        raise AskedWrongly(
+            "this folder is a link, and a link is not graded",
+            place=Place(target.parent),
+            hint="put a folder there, or hand in under another name with --as",
+        )
     record = catalogue.root / RECEIPTS / f"{exercise.name}.json"
     for folder in (record.parent, target.parent):
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,14 +120,15 @@ def submit(catalogue: Catalogue, exercise: Exercise, *, student: str, to: Path) 
 
 def doubt(catalogue: Catalogue, exercise: Exercise) -> str:
     """Why the saved notebook is hardly meant to be handed in; mostly nothing."""
-    answers = answers_in(_saved(catalogue, exercise))
-    if not answers:
+    _, cells = _to_hand_in(catalogue, exercise)
+    wanted = _wanted(catalogue, exercise)
+    taken = [take(cells, each) for each in wanted]
+    if all(row.flaw in ("missing", "not-code") or not "".join(row.parts).strip() for row in taken):
         return f"{exercise.notebook} holds no answers"
-    try:
-        fresh = notebook_of(_fresh(catalogue, exercise), exercise.notebook, exercise)
-        untouched = answers == answers_in(fresh)
-    except AskedWrongly:
-        untouched = all("raise NotImplementedError" in answer for answer in answers)
+    untouched = all(
+        row.flaw or (not each.stub and _says_not_written(row.parts))
+        for each, row in zip(wanted, taken, strict=True)
+    )
     return f"{exercise.notebook} holds only the stubs: no answer was changed" if untouched else ""
 
 
@@ -159,24 +169,41 @@ def _free(path: Path) -> Path:
     )
 
 
-def _saved(catalogue: Catalogue, exercise: Exercise) -> Notebook:
-    return notebook_of(_to_hand_in(catalogue, exercise), exercise.notebook, exercise)
-
-
-def _to_hand_in(catalogue: Catalogue, exercise: Exercise) -> bytes:
-    """The bytes of the saved notebook; what is none is refused."""
+def _to_hand_in(catalogue: Catalogue, exercise: Exercise) -> tuple[bytes, tuple[Cell, ...]]:
+    """The bytes and cells of the saved notebook; what would not be graded is refused."""
     path = catalogue.root / exercise.notebook
-    if not path.exists():
+    if not os.path.lexists(path):
         raise AskedWrongly(
             "there is no such notebook to hand in",
             place=Place(exercise.notebook),
             hint=f"runstate-lab reset {exercise.number} puts a fresh one there",
         )
     try:
-        read_notebook(path, exercise)
-    except CourseFault as fault:
-        raise AskedWrongly(fault.found, place=Place(exercise.notebook), hint=fault.hint) from None
-    return path.read_bytes()
+        content = read_bytes(path)
+        cells = parse(content)
+        other = other_exercise(cells, _named(exercise))
+        if other:
+            raise Unreadable("other-exercise", detail=f"its answers are those of exercise {other}")
+    except Unreadable as refusal:
+        fault = no_notebook(refusal, exercise.notebook, exercise)
+        raise AskedWrongly(fault.found, place=fault.place, hint=fault.hint) from None
+    return content, cells
+
+
+def _wanted(catalogue: Catalogue, exercise: Exercise) -> tuple[Wanted, ...]:
+    """The answers that the exercise asks for, with their stubs where a fresh copy is at hand."""
+    try:
+        return wanted_in(document(_fresh(catalogue, exercise))) or _named(exercise)
+    except (AskedWrongly, Unreadable):
+        return _named(exercise)
+
+
+def _named(exercise: Exercise) -> tuple[Wanted, ...]:
+    return tuple(Wanted(task.id, cell_id_of(task.id)) for task in exercise.tasks)
+
+
+def _says_not_written(parts: tuple[str, ...]) -> bool:
+    return all("raise NotImplementedError" in part for part in parts)
 
 
 def _fresh(catalogue: Catalogue, exercise: Exercise) -> bytes:

@@ -3,8 +3,9 @@
 The file stands in the course folder as `.runstate/progress.json`.
 `RUNSTATE_PROGRESS` names another one, and `RUNSTATE_PROGRESS=off` (or an empty
 value) keeps everything in memory, so that building and checking always see a
-learner who has done nothing. A broken file is set aside, never overwritten.
-What the sections mean is the business of those who write them.
+learner who has done nothing. A file that is broken at any depth, or comes from
+a newer kit, is set aside and said once; it is never overwritten.
+What the sections mean is the business of those who write them (shapes: `entries`).
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import contextlib
 import copy
 import json
 import os
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from runstate_lab.course import catalogue
-from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
+from runstate_lab.course.entries import SHAPES, Misshapen, shaped
+from runstate_lab.course.faults import AskedWrongly
 
 try:
     import fcntl
@@ -27,7 +30,8 @@ except ImportError:
     fcntl = None  # type: ignore[assignment]
 
 VERSION = 1
-SECTIONS = ("predictions", "answers", "hints", "checks", "solutions", "hand_ins")
+SECTIONS = tuple(SHAPES)
+LARGEST = 4 * 1024 * 1024
 VARIABLE = "RUNSTATE_PROGRESS"
 FILE = Path(".runstate", "progress.json")
 
@@ -87,23 +91,12 @@ class Progress:
         if self.path is None:
             return self._memory
         try:
-            text = self.path.read_text(encoding="utf-8")
-            document = json.loads(text)
-            version, entries = document["version"], document["entries"]
-            if not all(isinstance(entries[name], dict) for name in entries):
-                raise TypeError("a section is no object")
+            return _entries_in(_content(self.path))
         except FileNotFoundError:
             return {}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            _set_aside(self.path, error)
+        except (Misshapen, PermissionError, IsADirectoryError) as error:
+            _set_aside(self.path, getattr(error, "strerror", None) or str(error))
             return {}
-        if version != VERSION:
-            raise CourseFault(
-                f"progress of version {version}; this kit reads version {VERSION}",
-                place=Place(self.path),
-                hint="update runstate-lab, or move the file away",
-            )
-        return entries
 
     def _write(self, entries: dict[str, dict[str, Any]]) -> None:
         if self.path is None:
@@ -113,7 +106,8 @@ class Progress:
             {"version": VERSION, "entries": entries}, indent=1, ensure_ascii=False, sort_keys=True
         )
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        with draft.open("w", encoding="utf-8") as file:
+        # A lone surrogate is written as the escape that JSON has for it.
+        with draft.open("w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(text + "\n")
             file.flush()
             os.fsync(file.fileno())
@@ -175,16 +169,59 @@ def recall(section: str, key: str) -> Entry | None:
     return entry or (unwritten.entry(section, key) if unwritten else None)
 
 
-def _set_aside(path: Path, error: Exception) -> None:
+def _content(path: Path) -> bytes:
+    """What stands there, up to a byte more than is believed; a pipe is not waited for."""
+
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+    with open(path, "rb", opener=opener) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise Misshapen("it is no regular file")
+        return file.read(LARGEST + 1)
+
+
+def _entries_in(content: bytes) -> dict[str, dict[str, Any]]:
+    """The entries that a file holds; Misshapen where it holds anything else."""
+    if len(content) > LARGEST:
+        raise Misshapen(f"it is larger than {LARGEST >> 20} MB")
+    try:
+        document = json.loads(content)
+    except RecursionError:
+        raise Misshapen("it is nested too deeply") from None
+    except ValueError as error:
+        raise Misshapen(str(error)) from None
+    if not isinstance(document, dict) or type(document.get("version")) is not int:
+        raise Misshapen("it is JSON, but no progress")
+    if document["version"] != VERSION:
+        raise Misshapen(
+            f"it is progress of version {str(document['version'])[:20]}; "
+            f"this kit reads version {VERSION}"
+        )
+    return shaped(document.get("entries"))
+
+
+def _set_aside(path: Path, found: str) -> None:
+    """Nothing; the file has another name, and that is said once."""
     aside = next(
         candidate
         for number in range(1, 10_000)
-        if not (candidate := path.with_name(f"progress.broken-{number}.json")).exists()
+        if not os.path.lexists(candidate := path.with_name(f"progress.broken-{number}.json"))
     )
-    with contextlib.suppress(FileNotFoundError):
+    kept = f"it is kept as {aside.name}"
+    try:
         os.replace(path, aside)
-        found = f"{path} cannot be read ({error})"
-        print(f"{found}; it is kept as {aside.name}, and progress starts anew.", file=sys.stderr)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        kept = f"it stays where it is ({error.strerror})"
+        if path in _SAID:
+            return
+        _SAID.add(path)
+    words = f"{path} cannot be read ({found}); {kept}, and progress starts anew."
+    # In a notebook, or on a closed console, nobody may be there to read it.
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        print(words.encode("ascii", "backslashreplace").decode(), file=sys.stderr)
 
 
 def _known(section: str) -> None:
@@ -196,3 +233,4 @@ def _known(section: str) -> None:
 
 _IN_MEMORY = Progress(None)
 _UNWRITTEN: dict[Path | None, Progress] = {}
+_SAID: set[Path] = set()

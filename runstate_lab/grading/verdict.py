@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
+from runstate_lab.course.reasons import FILES, sentence_of
+
 
 class Verdict(StrEnum):
     """The three verdicts, distinct in every record, page and table.
@@ -28,30 +30,15 @@ class Verdict(StrEnum):
 
 # code -> what was found, what to do now. These sentences are for the student.
 REASONS: Mapping[str, tuple[str, str]] = {
-    # the file: NOT_GRADED, hand in again
-    "too-big": (
-        "the file is larger than 20 MB",
-        "clear the outputs (Edit > Clear Outputs of All Cells), save, and hand in again",
-    ),
-    "empty": ("the file is empty", "save the notebook in Jupyter and hand in the saved file"),
-    "encoding": ("the file is not UTF-8 text", "open it in Jupyter, save it, and hand in again"),
-    "conflict": ("the file holds git conflict markers", "resolve the merge, then hand in again"),
-    "nesting": ("the file is nested too deeply for a notebook", "hand in the notebook itself"),
-    "not-json": ("the file is not complete JSON", "it was cut off on the way: send it again"),
-    "not-a-notebook": ("the file is JSON, but no notebook", "hand in the .ipynb file"),
-    "v3": ("this is a notebook of format 3", "open it in Jupyter, save it, and hand in again"),
-    "version": ("the notebook format is not 4", "open it in Jupyter, save it, and hand in again"),
-    "no-cells": ("the notebook has no list of cells", "hand in the saved exercise notebook"),
-    "cell": ("a cell of the notebook cannot be read", "open it in Jupyter and save it again"),
-    "symlink": ("the file is a symbolic link", "hand in the notebook file itself"),
-    "not-a-file": ("what was handed in is not a regular file", "hand in the notebook file itself"),
+    # the file: NOT_GRADED, hand in again; the same rows for `check` and `submit`
+    **FILES,
+    # the folder: NOT_GRADED
     "misnamed": ("no notebook of the right name was handed in", "rename it and hand in again"),
     "nothing-handed-in": ("no notebook was handed in", "hand in the exercise notebook"),
-    "other-exercise": (
-        "this is the notebook of another exercise",
-        "hand in the notebook that came with this exercise",
+    "bad-name": (
+        "the folder's name cannot be a student's",
+        "instructor: rename the folder, and grade again",
     ),
-    "unreadable": ("the file could not be opened", "instructor: look at the file's permissions"),
     # our side: NOT_GRADED, nothing for the student to do
     "grader": ("the grader itself failed", "instructor: see the log in the record's folder"),
     "grader-time": ("the grader ran out of time", "instructor: grade this submission again"),
@@ -177,8 +164,7 @@ def sentence(code: str, *, detail: str = "") -> str:
     """
     if not code:
         return ""
-    found, todo = REASONS[code]
-    return f"{found}: {detail}; {todo}" if detail else f"{found}; {todo}"
+    return sentence_of(REASONS[code], detail)
 
 
 def grade_task(
