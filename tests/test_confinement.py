@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
+from walls import rewritten
 
 from runstate_lab.grading import channel, confine, isolation
 from runstate_lab.grading.faults import OutOfMemory, StudentError
@@ -21,16 +20,6 @@ from runstate_lab.grading.proxy import Student, WorkerUnavailable
 CHECKOUT = Path(__file__).resolve().parents[1]
 TOOLS = '''
 import ctypes, os, resource, socket, sys, threading
-
-def numbers(wanted):
-    """The error number of each system call, made with arguments that mean nothing."""
-    library = ctypes.CDLL(None, use_errno=True)
-    found = {}
-    for number in wanted:
-        ctypes.set_errno(0)
-        answer = library.syscall(number, -1, -1, -1, -1, -1, -1)
-        found[number] = ctypes.get_errno() if answer == -1 else 0
-    return found
 
 def attempt(function):
     try:
@@ -56,14 +45,6 @@ def owner(): return attempt(lambda: __import__("fcntl").fcntl(2, 8, os.getppid()
 def stay():
     library = ctypes.CDLL(None, use_errno=True)
     return library.prctl(1, 0, 0, 0, 0)
-def thread():
-    done = []
-    one = threading.Thread(target=done.append, args=(1,)); one.start(); one.join()
-    return done
-def sleep_in_a_loop():
-    import asyncio
-    asyncio.run(asyncio.sleep(0))
-    return "awake"
 def fork():
     child = os.fork()
     if child == 0:
@@ -106,17 +87,17 @@ def walled() -> object:
         yield student
 
 
-def test_all_ten_canaries_are_closed_behind_the_walls() -> None:
+def test_all_canaries_are_closed_behind_the_walls() -> None:
     """What a record says about the level was tried out, one by one."""
     found = measure("confined")
 
     assert dict.fromkeys(CANARIES, "closed") == found.measured
     assert "isolated" == found.verdict
-    assert found.summary.startswith("confined: 10 of 10 canaries closed (landlock ")
+    assert found.summary.startswith("confined: 22 of 22 canaries closed (landlock ")
     require(found, "confined")
 
 
-def test_all_ten_canaries_are_open_without_walls() -> None:
+def test_all_canaries_are_open_without_walls() -> None:
     """The same attacks succeed on an open worker: they are real."""
     found = measure("none")
 
@@ -146,49 +127,6 @@ def test_an_incomplete_measurement_is_refused() -> None:
         require(Isolation("none", (), dict.fromkeys(CANARIES, "closed")), "confined")
 
 
-def rewritten(tmp_path: Path, patch: str) -> Path:
-    """A worker program of ours that is wrong in one line."""
-    source = f"""
-import runpy, sys
-sys.path.insert(0, {str(CHECKOUT)!r})
-{patch}
-sys.path.remove({str(CHECKOUT)!r})
-runpy.run_path({str(channel.WORKER)!r}, run_name="__main__")
-"""
-    path = tmp_path / "worker.py"
-    path.write_text(source, encoding="utf-8")
-    return path
-
-
-def test_a_hole_in_the_walls_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With one grant too many the canary opens, and the level is refused."""
-    hole = (
-        "from runstate_lab.grading import confine\n"
-        "paths = confine.readable_paths\n"
-        f"confine.readable_paths = lambda library: (*paths(library), {str(tmp_path)!r})"
-    )
-    monkeypatch.setattr(channel, "WORKER", rewritten(tmp_path, hole))
-    (tmp_path / "hidden").mkdir()
-    found = measure("confined", hidden=tmp_path / "hidden")
-
-    assert ("read hidden tests",) == found.open
-    with pytest.raises(NotIsolated, match="OPEN: read hidden tests"):
-        require(found, "confined")
-
-
-def test_a_filter_without_its_network_rows_is_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Landlock alone leaves datagrams open, and the measurement says so."""
-    hole = (
-        "from runstate_lab.grading import confine\n"
-        "confine.REFUSED = {k: v for k, v in confine.REFUSED.items() if k != 'network'}"
-    )
-    monkeypatch.setattr(channel, "WORKER", rewritten(tmp_path, hole))
-
-    assert "udp" in measure("confined").open
-
-
 @pytest.mark.parametrize(
     ("patch", "words"),
     [
@@ -198,7 +136,10 @@ def test_a_filter_without_its_network_rows_is_measured(
             "from runstate_lab.grading import confine; confine.landlock_version = lambda: 0",
             "this kernel has no Landlock",
         ),
-        ("from runstate_lab.grading import confine; confine.SECCOMP = 446", "seccomp: "),
+        (
+            "from runstate_lab.grading import confine; confine.SECCOMP = 446",
+            "this kernel takes no seccomp filter: ",
+        ),
     ],
 )
 def test_a_system_without_walls_says_so(
@@ -210,22 +151,6 @@ def test_a_system_without_walls_says_so(
         Student([("print('never')", "1.1")], level="confined")
     with Student([("def add(a, b): return a + b", "1.1")], level="none") as student:
         assert 3 == student.add(1, 2)
-
-
-def test_every_listed_system_call_is_refused(walled: Student) -> None:
-    """Exact count: each row of the table answers EPERM, none is forgotten."""
-    listed = [number for group in confine.REFUSED.values() for number in group.values()]
-    found = walled.numbers(listed)
-
-    assert Counter({errno.EPERM: 107}) == Counter(found.values())
-    assert 107 == len(set(listed))
-
-
-def test_system_calls_that_the_table_does_not_know_do_not_exist(walled: Student) -> None:
-    """clone3 and everything newer than the table answer ENOSYS."""
-    numbers = [confine.CLONE3, confine.NEWEST_KNOWN + 1, 600, 4000]
-
-    assert dict.fromkeys(numbers, errno.ENOSYS) == walled.numbers(numbers)
 
 
 def test_half_allowed_calls_are_refused_for_others(walled: Student) -> None:
@@ -241,15 +166,6 @@ def test_half_allowed_calls_are_refused_for_others(walled: Student) -> None:
 def test_no_capability_is_left(walled: Student) -> None:
     """Also where the grader runs as root, the worker can do nothing that root can."""
     assert (0, bytes(24)) == walled.capabilities()
-
-
-def test_an_honest_program_is_not_in_the_way_of_the_walls(walled: Student) -> None:
-    """Threads, event loops and the standard library work as anywhere."""
-    assert [1] == walled.thread()
-    assert "awake" == walled.sleep_in_a_loop()
-    assert ["decimal", "sqlite3", "statistics", "zoneinfo"] == [
-        walled.module(name) for name in ("decimal", "sqlite3", "statistics", "zoneinfo")
-    ]
 
 
 def test_the_kit_and_python_can_be_read_and_nothing_else(walled: Student) -> None:
@@ -387,12 +303,3 @@ def gone_within(process: int, seconds: float) -> bool:
             return False
         time.sleep(0.02)
     return True
-
-
-def test_the_probe_knows_a_way_to_every_canary() -> None:
-    """No canary is called closed because nobody attacked it."""
-    from runstate_lab.grading.probe import WAYS
-
-    assert list(CANARIES) == list(WAYS)
-    assert all(WAYS.values())
-    assert isolation.PROBE.is_file()

@@ -84,10 +84,10 @@ def _course(asked: Asked) -> str:
 
 def _isolation() -> str:
     """The walls as measured with planted canaries, not as configured."""
-    from runstate_lab.grading.isolation import measure
+    from runstate_lab.grading.isolation import NotIsolated, measure
     from runstate_lab.grading.proxy import WorkerUnavailable
 
     try:
         return measure("confined").summary
-    except WorkerUnavailable as reason:
+    except (NotIsolated, WorkerUnavailable) as reason:
         return f"none: {str(reason).splitlines()[0]}"

@@ -6,8 +6,9 @@ and no user namespace, and they cannot be taken down again. Python-level tricks
 do not matter behind them.
 
 What is not here: proof. `isolation` measures what is closed; this module only
-says what it asked for, and refuses where the kernel lacks it. The numbers are
-those of x86_64 Linux; elsewhere there are no walls and `Unconfinable` says so.
+says what it asked for, and refuses where the kernel lacks it. Which system calls
+a worker may make is in `calls`. The numbers are those of x86_64 Linux; elsewhere
+there are no walls, as `missing` tells and `Unconfinable` says.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import stat
 import struct
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from runstate_lab.grading import calls
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, SIGKILL = 1, 38, 9
 CAPSET, SECCOMP, LANDLOCK_CREATE, LANDLOCK_ADD, LANDLOCK_RESTRICT = 126, 317, 444, 445, 446
@@ -46,53 +48,7 @@ SYSTEM_FILES = (
     "/dev/urandom",
 )
 
-# Refused system calls by what they would open. Landlock restricts neither file
-# modes and times nor other processes' limits and priorities, so they are here.
-REFUSED = {
-    "programs and processes": {
-        "fork": 57, "vfork": 58, "execve": 59, "execveat": 322, "setsid": 112, "setpgid": 109,
-    },
-    "other processes": {
-        "kill": 62, "tkill": 200, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297,
-        "pidfd_send_signal": 424, "pidfd_open": 434, "pidfd_getfd": 438, "ptrace": 101,
-        "process_vm_readv": 310, "process_vm_writev": 311, "process_madvise": 440,
-        "process_mrelease": 448, "kcmp": 312, "setrlimit": 160, "setpriority": 141,
-        "sched_setparam": 142, "sched_setscheduler": 144, "sched_setaffinity": 203,
-        "sched_setattr": 314, "ioprio_set": 251, "migrate_pages": 256, "move_pages": 279,
-    },
-    "network": {
-        "socket": 41, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-    },
-    "memory beyond the limit": {
-        "memfd_create": 319, "memfd_secret": 447, "userfaultfd": 323, "msgget": 68,
-        "semget": 64, "shmget": 29, "mq_open": 240, "mq_unlink": 241,
-    },
-    "files past Landlock": {
-        "truncate": 76, "chmod": 90, "fchmod": 91, "fchmodat": 268, "fchmodat2": 452,
-        "chown": 92, "fchown": 93, "lchown": 94, "fchownat": 260, "utime": 132, "utimes": 235,
-        "futimesat": 261, "utimensat": 280, "setxattr": 188, "lsetxattr": 189, "fsetxattr": 190,
-        "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199, "name_to_handle_at": 303,
-        "open_by_handle_at": 304, "inotify_init": 253, "inotify_init1": 294, "fanotify_init": 300,
-        "quotactl": 179, "quotactl_fd": 443, "acct": 163, "chroot": 161,
-    },
-    "mounts and namespaces": {
-        "mount": 165, "umount2": 166, "pivot_root": 155, "unshare": 272, "setns": 308,
-        "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432,
-        "fspick": 433, "mount_setattr": 442, "statmount": 457, "listmount": 458,
-    },
-    "the machine": {
-        "bpf": 321, "perf_event_open": 298, "keyctl": 250, "add_key": 248, "request_key": 249,
-        "init_module": 175, "finit_module": 313, "delete_module": 176, "kexec_load": 246,
-        "kexec_file_load": 320, "reboot": 169, "swapon": 167, "swapoff": 168, "syslog": 103,
-        "settimeofday": 164, "clock_settime": 227, "clock_adjtime": 305, "adjtimex": 159,
-        "sethostname": 170, "setdomainname": 171, "iopl": 172, "ioperm": 173,
-        "personality": 135, "vhangup": 153, "modify_ldt": 154,
-    },
-}
-CLONE, CLONE3, THREAD_FLAG = 56, 435, 0x00010000
-NEWEST_KNOWN = 462
-
-LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, ANSWER = 0x20, 0x15, 0x35, 0x45, 0x06
+LOAD, JUMP_EQUAL, JUMP_AT_LEAST, ANSWER = 0x20, 0x15, 0x35, 0x06
 ALLOW, KILL, NOT_PERMITTED, NOT_KNOWN = 0x7FFF0000, 0x80000000, 0x00050001, 0x00050026
 X86_64, X32_BIT = 0xC000003E, 0x40000000
 Instruction = tuple[int, int, int, int]
@@ -100,28 +56,6 @@ Instruction = tuple[int, int, int, int]
 
 class Unconfinable(OSError):
     """This system cannot build a wall that the level asks for."""
-
-
-@dataclass(frozen=True)
-class Guard:
-    """A system call that is refused for some values of one argument."""
-
-    number: int
-    argument: int
-    never: tuple[int, ...] = ()
-    only: int | None = None
-    high_word: bool = False
-
-
-def guards(process: int) -> tuple[Guard, ...]:
-    """The calls that are half allowed: on this process, or without a dangerous flag."""
-    return (
-        Guard(234, 0, only=process),  # tgkill: abort() and raise() use it on themselves
-        Guard(302, 2, only=0, high_word=True),  # prlimit64: asking, never setting
-        Guard(72, 1, never=(8, 10, 15)),  # fcntl: no signal to another owner
-        Guard(16, 1, never=(0x8901, 0x8902, 0x5412)),  # ioctl: the same, and typing into a terminal
-        Guard(157, 0, never=(PR_SET_PDEATHSIG,)),  # prctl: the worker dies with the grader
-    )
 
 
 def limit_resources(*, memory: int, cpu_seconds: int) -> tuple[str, ...]:
@@ -137,6 +71,9 @@ def limit_resources(*, memory: int, cpu_seconds: int) -> tuple[str, ...]:
         resource.RLIMIT_NOFILE: 128,
         resource.RLIMIT_CORE: 0,
     }
+    # Memory that no other limit counts: locked pages and message queues.
+    later = (getattr(resource, name, None) for name in ("RLIMIT_MEMLOCK", "RLIMIT_MSGQUEUE"))
+    table |= {limit: 0 for limit in later if limit is not None}
     for limit, value in table.items():
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -149,16 +86,28 @@ def confine(readable: Iterable[str], writable: Iterable[str]) -> tuple[str, ...]
 
     Call it once, with one thread, after everything trusted is imported.
     """
-    if sys.platform != "linux" or platform.machine() != "x86_64":
-        raise Unconfinable(f"no walls are known for {sys.platform} on {platform.machine()}")
+    lacking = missing()
+    if lacking:
+        raise Unconfinable(lacking)
     kernel = ctypes.CDLL(None, use_errno=True)
     for option, value in ((PR_SET_PDEATHSIG, SIGKILL), (PR_SET_NO_NEW_PRIVS, 1)):
         if kernel.prctl(option, value, 0, 0, 0):
             raise Unconfinable(f"this kernel does not take prctl {option}")
     _drop_capabilities(kernel)
-    version = _landlock(kernel, [*readable], [*writable])
-    _seccomp(kernel, assemble(os.getpid()))
+    folders = [*writable]
+    version = _landlock(kernel, [*readable], folders)
+    _seccomp(kernel, assemble(os.getpid(), scratch=bool(folders)))
     return (f"landlock {version}", "seccomp", "no_new_privs")
+
+
+def missing() -> str:
+    """What this system lacks for the walls, in a few words; empty where nothing is seen.
+
+    The seccomp filter can only be tried by building it, which cannot be undone.
+    """
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return f"no walls are known for {sys.platform} on {platform.machine()}"
+    return "" if landlock_version() else "this kernel has no Landlock, or it is switched off"
 
 
 def landlock_version() -> int:
@@ -178,40 +127,49 @@ def readable_paths(library: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*python, *SYSTEM_FILES, str(library))))
 
 
-def assemble(process: int) -> list[Instruction]:
+def assemble(process: int, *, scratch: bool = False) -> list[Instruction]:
     """The seccomp filter's program; `process` is the one that may signal itself.
 
     >>> program = assemble(1)
     >>> program[0], program[-1]
-    ((32, 0, 0, 4), (6, 0, 0, 2147418112))
+    ((32, 0, 0, 4), (6, 0, 0, 327681))
     """
     program: list[Instruction] = [
         (LOAD, 0, 0, 4), (JUMP_EQUAL, 1, 0, X86_64), (ANSWER, 0, 0, KILL),
         (LOAD, 0, 0, 0), (JUMP_AT_LEAST, 0, 1, X32_BIT), (ANSWER, 0, 0, KILL),
-        # clone3 hides its flags behind a pointer; without it libc falls back to clone.
-        (JUMP_EQUAL, 0, 1, CLONE3), (ANSWER, 0, 0, NOT_KNOWN),
-        (JUMP_EQUAL, 0, 4, CLONE), (LOAD, 0, 0, 16), (JUMP_ANY_BIT, 1, 0, THREAD_FLAG),
-        (ANSWER, 0, 0, NOT_PERMITTED), (ANSWER, 0, 0, ALLOW),
-    ]
-    for guard in guards(process):
-        program += _guarded(guard)
-    for number in sorted(n for group in REFUSED.values() for n in group.values()):
-        program += [(JUMP_EQUAL, 0, 1, number), (ANSWER, 0, 0, NOT_PERMITTED)]
-    program += [(JUMP_AT_LEAST, 0, 1, NEWEST_KNOWN + 1), (ANSWER, 0, 0, NOT_KNOWN)]
-    return [*program, (ANSWER, 0, 0, ALLOW)]
+    ]  # fmt: skip
+    guards = calls.guards(process, scratch)
+    for number in dict.fromkeys(guard.number for guard in guards):
+        program += _guarded(number, [guard for guard in guards if guard.number == number])
+    for number in sorted(calls.allowed(scratch)):
+        program += [(JUMP_EQUAL, 0, 1, number), (ANSWER, 0, 0, ALLOW)]
+    for number in calls.ABSENT.values():
+        program += [(JUMP_EQUAL, 0, 1, number), (ANSWER, 0, 0, NOT_KNOWN)]
+    none = calls.NO_CALLS
+    program += [
+        (JUMP_AT_LEAST, 0, 2, none.start), (JUMP_AT_LEAST, 1, 0, none.stop),
+        (ANSWER, 0, 0, NOT_KNOWN),
+        (JUMP_AT_LEAST, 0, 1, calls.NEWEST_KNOWN + 1), (ANSWER, 0, 0, NOT_KNOWN),
+    ]  # fmt: skip
+    return [*program, (ANSWER, 0, 0, NOT_PERMITTED)]
 
 
-def _guarded(guard: Guard) -> list[Instruction]:
-    low = 16 + 8 * guard.argument
-    block: list[Instruction] = [(LOAD, 0, 0, low)]
-    for value in guard.never:
-        block += [(JUMP_EQUAL, 0, 1, value), (ANSWER, 0, 0, NOT_PERMITTED)]
-    if guard.only is not None:
-        block += [(JUMP_EQUAL, 1, 0, guard.only), (ANSWER, 0, 0, NOT_PERMITTED)]
-    if guard.high_word:
-        block += [(LOAD, 0, 0, low + 4), (JUMP_EQUAL, 1, 0, 0), (ANSWER, 0, 0, NOT_PERMITTED)]
+def _guarded(number: int, guards: Iterable[calls.Guard]) -> list[Instruction]:
+    """The call's own part of the filter: its arguments are looked at, then it is allowed."""
+    refuse, block = (ANSWER, 0, 0, NOT_PERMITTED), list[Instruction]()
+    for guard in guards:
+        low = 16 + 8 * guard.argument
+        block.append((LOAD, 0, 0, low))
+        for value in guard.never:
+            block += [(JUMP_EQUAL, 0, 1, value), refuse]
+        if guard.only:
+            last = len(guard.only)
+            block += [(JUMP_EQUAL, last - at, 0, one) for at, one in enumerate(guard.only)]
+            block.append(refuse)
+        if guard.wide:
+            block += [(LOAD, 0, 0, low + 4), (JUMP_EQUAL, 1, 0, 0), refuse]
     block.append((ANSWER, 0, 0, ALLOW))
-    return [(JUMP_EQUAL, 0, len(block), guard.number), *block]
+    return [(JUMP_EQUAL, 0, len(block), number), *block]
 
 
 def _call(kernel: ctypes.CDLL, what: str, *arguments: object) -> int:
@@ -231,8 +189,6 @@ def _drop_capabilities(kernel: ctypes.CDLL) -> None:
 
 def _landlock(kernel: ctypes.CDLL, readable: Sequence[str], writable: Sequence[str]) -> int:
     version = landlock_version()
-    if not version:
-        raise Unconfinable("this kernel has no Landlock")
     handled = FIRST_RIGHTS | sum(right for right, since in LATER_RIGHTS.items() if version >= since)
     net = TCP if version >= TCP_SINCE else 0
     scopes = SCOPES if version >= SCOPES_SINCE else 0
@@ -265,4 +221,4 @@ def _seccomp(kernel: ctypes.CDLL, program: list[Instruction]) -> None:
     code = b"".join(struct.pack("<HBBI", *one) for one in program)
     kept = ctypes.create_string_buffer(code, len(code))
     pointer = struct.pack("<HxxxxxxQ", len(program), ctypes.addressof(kept))
-    _call(kernel, "seccomp", SECCOMP, 1, 0, pointer)
+    _call(kernel, "this kernel takes no seccomp filter", SECCOMP, 1, 0, pointer)
