@@ -201,7 +201,7 @@ class TwiceCompletedStore(SoftenedStore):
 
 
 class AnyReasonStore(StateStore):
-    """Asks for no reason: a run fails or is cancelled for whatever it is given, or for nothing.
+    """Fails and cancels runs for whatever reason it is given, or for none.
 
     >>> store = AnyReasonStore(RunState("run-7"))
     >>> door = store.context("runtime", "runtime")
