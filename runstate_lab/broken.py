@@ -200,17 +200,21 @@ class TwiceCompletedStore(SoftenedStore):
     softened = {"run_completed": {"come_from": (RunStatus.RUNNING, RunStatus.COMPLETED)}}
 
 
-class AnyReasonStore(SoftenedStore):
-    """Fails and cancels runs without a reason.
+class AnyReasonStore(StateStore):
+    """Fails and cancels runs for whatever reason it is given, or for none.
 
     >>> store = AnyReasonStore(RunState("run-7"))
     >>> door = store.context("runtime", "runtime")
-    >>> store.apply(StateProposal("run_cancelled", "", 0), context=door).stop_reason is None
-    True
+    >>> store.apply(StateProposal("run_cancelled", "", 0), context=door).stop_reason
+    ''
     """
 
-    # WRONG ON PURPOSE: no reason is asked for.
-    softened = {"run_failed": {"reasons": ()}, "run_cancelled": {"reasons": ()}}
+    def _check(self, event: StateEvent) -> None:
+        rules = self._rules
+        if event.kind in ("run_failed", "run_cancelled") and event.kind in rules.kinds:
+            # WRONG ON PURPOSE: no reason is asked for; what is given is kept.
+            rules = rules.but(event.kind, reasons=())
+        check(self._state, event, rules)
 
 
 class PendingBlindStore(SoftenedStore):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runstate_lab.broken import BROKEN
+from runstate_lab.broken import BROKEN, AnyReasonStore
 from runstate_lab.conformance import CLAUSES, audit
 from runstate_lab.errors import Malformed
-from runstate_lab.model import RunState
+from runstate_lab.model import RunState, StateProposal
+from runstate_lab.runtime import Runtime
 from runstate_lab.store import StateStore
 
 FAILS = {
@@ -186,3 +187,13 @@ def test_a_factory_that_makes_no_new_store_is_told_so(make: object, found: str) 
 
     assert report.verdicts[-1].found.endswith(found)
     assert len(report.failed) >= len(CLAUSES) - 1
+
+
+@pytest.mark.parametrize("reason", ["", "bad luck", "tool_error", "timeout"])
+def test_a_store_that_asks_for_no_reason_keeps_the_one_it_is_given(reason: str) -> None:
+    """Failed or cancelled, with whatever words came along, a good reason too."""
+    for kind in ("run_failed", "run_cancelled"):
+        runtime = Runtime(AnyReasonStore(RunState("run-7")))
+        runtime.accept_runtime(StateProposal("run_started", "", 0))
+
+        assert reason == runtime.accept_runtime(StateProposal(kind, reason, 1)).stop_reason

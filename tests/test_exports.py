@@ -118,8 +118,8 @@ def test_the_words_are_the_sentence_and_every_row() -> None:
         "Trace.",
         "1. step: 1; event: run_started; at status: queued; answer: accepted, now running; "
         "revision: 1",
-        "2. step: 2; event: run_completed; at status: running; answer: accepted, now completed; "
-        "revision: 2",
+        "2. step: 2; event: run_completed; at status: running; answer: refused by "
+        "success_not_met; revision: 1",
     ] == chart._words().splitlines()
 
 

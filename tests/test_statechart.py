@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import base64
+import json
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
 from runstate_lab.live.charts.statechart import StateChart
+from runstate_lab.errors import Refusal
+from runstate_lab.live.charts.moves import chart_graph
 from runstate_lab.live.live import Askew, Sealed
-from runstate_lab.model import RunStatus
-from runstate_lab.rules import RULES, arrows
+from runstate_lab.model import (
+    Answer,
+    Approval,
+    Callback,
+    RunState,
+    RunStatus,
+    StateProposal,
+    ToolCall,
+)
+from runstate_lab.rules import RULES, SOURCE_TEXT, Rules, arrows
+from runstate_lab.runtime import Runtime
+from runstate_lab.store import StateStore
 
 KINDS = sorted({kind for _, _, kind in arrows(RULES)})
+GREEN = ("run_started", "tool_dispatched", "tool_result_recorded")
+CALLED = ("run_started", "callback_awaited")
 ROADS = {
     "queued": (),
-    "running": ("run_started",),
+    "running": GREEN,
     "waiting": ("run_started", "approval_requested"),
-    "completed": ("run_started", "run_completed"),
+    "completed": (*GREEN, "run_completed"),
     "failed": ("run_started", "run_failed"),
     "cancelled": ("run_cancelled",),
 }
+TODAY = RULES.only("run_started", "tool_dispatched", "approval_requested", "run_completed", "run_failed")
 FRESH = {"rs-names": 1, "rs-node": 5, "rs-node rs-lit": 1}
 ASKED = "approval_requested is proposed at running. Which status do you expect, or is it refused?"
 
@@ -47,7 +65,7 @@ def test_each_status_is_the_right_expectation_exactly_once(start: RunStatus, kin
     right = {str(end) for end in legal} or {"refused", str(start)}
     held = set()
     for guess in (*RunStatus, "refused"):
-        chart = asking(*ROADS[start])
+        chart = asking(*(CALLED if (start, kind[:8]) == ("waiting", "callback") else ROADS[start]))
         chart.expect(guess)
         chart.move(kind)
         if chart.score() == "1 of 1 as expected.":
@@ -117,7 +135,7 @@ def test_nothing_of_the_answer_is_drawn_before_the_expectation() -> None:
 
 def test_what_was_found_is_drawn() -> None:
     """The arrow that was taken, the refused one, and a frame round the expected status."""
-    chart = asking("run_started")
+    chart = asking(*GREEN)
     chart.move("run_completed")
     chart.expect("failed")
     assert {**FRESH, "rs-way rs-taken": 2, "rs-hopes": 1} == drawn(chart)
@@ -216,3 +234,106 @@ def test_a_locked_chart_takes_no_expectation_and_opens_where_it_was() -> None:
 
     assert "1 of 1 as expected." == chart.score()
     assert "running" == chart.status
+
+
+class Twin:
+    """A store of its own, to which the same is proposed as the chart is said to propose."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.clock, self.made, self.call = 0, 0, "never"
+        page = RunState("run-7", success=("build=green",))
+        self.runtime = Runtime(StateStore(page, rules=rules), clock=lambda: self.clock)
+
+    def offer(self, kind: str) -> str:
+        """The status after the proposal, or the code of its refusal."""
+        self.made += 1
+        store, tick = self.runtime.store, self.clock
+        asked = store.load().requests[0] if store.load().requests else Approval("x", "?", "rosa")
+        if kind.endswith("_expired"):
+            self.clock = asked.expires_at or tick + 9
+        try:
+            return str(self._offered(kind, asked).status)
+        except Refusal as refusal:
+            self.clock = tick
+            return refusal.code
+
+    def _offered(self, kind: str, asked: Approval | Callback) -> RunState:
+        runtime, page = self.runtime, self.runtime.store.load()
+        name, open_call = f"n{self.made}", page.calls[0].call_id if page.calls else ""
+        fits = type(asked) is (Callback if kind.startswith("callback") else Approval)
+        answer = Answer(asked.request_id if fits else "never", "run-7")
+        until = self.clock + 9
+        values = {
+            "run_failed": "tool_error", "run_cancelled": "not today",
+            "tool_dispatched": ToolCall(open_call or name, "get_status"),
+            "tool_result": "build=green", "tool_result_recorded": "build=green",
+            "approval_requested": Approval(name, "deploy?", "rosa", expires_at=until),
+            "callback_awaited": Callback(name, "ci", expires_at=until),
+            "approval_granted": answer, "approval_denied": answer, "callback_received": answer,
+            "approval_expired": answer.request_id, "callback_expired": answer.request_id,
+        }  # fmt: skip
+        proposal = StateProposal(kind, values.get(kind, ""), page.revision)
+        if kind.startswith("tool_result"):
+            call_id = open_call or "never"
+            return runtime.accept_tool_result("get_status", proposal, call_id=call_id)
+        if kind in ("approval_granted", "approval_denied"):
+            return runtime.accept_approval("rosa", proposal)
+        if kind == "callback_received":
+            return runtime.accept_callback("ci", proposal)
+        return runtime.accept_runtime(proposal)
+
+
+@settings(max_examples=150, deadline=None)
+@given(some.sampled_from((RULES, TODAY, SOURCE_TEXT)), some.lists(some.integers(0, 12), max_size=24))
+def test_the_chart_says_what_a_store_says(rules: Rules, presses: list[int]) -> None:
+    """Along any way of presses each answer is that of a store that was offered the same."""
+    chart, twin = StateChart(rules=rules), Twin(rules)
+    told, answered = [], []
+    for press in presses:
+        kind = chart.kinds[press % len(chart.kinds)]
+        said = chart.move(kind)
+        told.append(chart.status if ": accepted, " in said else said.partition("refused by ")[2].partition(";")[0])
+        answered.append(twin.offer(kind))
+
+    assert answered == told
+    page = twin.runtime.store.load()
+    facts = ", ".join(dict.fromkeys(map(str, page.facts))) or "none"
+    assert (str(page.status), page.revision) == (chart.status, chart.revision)
+    assert f"facts {facts}, open" in chart.holds
+
+
+def test_a_run_without_its_fact_is_not_completed() -> None:
+    """Started, then proposed for completion: the goal is not met, and the chart says so."""
+    chart = StateChart("run_started")
+
+    assert (
+        "run_completed at running: refused by success_not_met; success criterion is not met."
+        == chart.move("run_completed")
+    )
+    assert "running is current at revision 1; goal build=green, facts none, open nothing." in (
+        chart.sentence()
+    )
+
+
+def test_an_open_call_holds_completion_back() -> None:
+    """The fact is there, and another call is out: still pending."""
+    chart = StateChart(*GREEN, "tool_dispatched")
+
+    assert "goal build=green, facts build=green, open get_status" == chart.holds
+    assert "refused by still_pending" in chart.move("run_completed")
+
+
+def test_an_answer_finds_only_the_question_that_is_open() -> None:
+    """Rosa's yes does not end the wait for the callback of ci."""
+    chart = StateChart("run_started", "callback_awaited")
+
+    assert "refused by request_unknown" in chart.move("approval_granted")
+    assert "accepted, now running" in chart.move("callback_received")
+
+
+def test_a_chart_is_small() -> None:
+    """Twenty-two places, so that a lesson's widgets stay below 500 kilobytes together."""
+    graph = chart_graph(RULES)
+
+    assert 22 == len(graph["places"]) == len(graph["answers"])
+    assert 130_000 > len(json.dumps(graph))

@@ -76,16 +76,17 @@ quiz("00.2")
 #
 # A run is always in exactly one of six statuses. The arrows are the only ways from
 # one to another; the words on an arrow are the event that takes it. The lit box is
-# where the run stands. Six kinds of events will do for today; there are more.
+# where the run stands. Eight kinds of events will do for today; two of them send for
+# a tool and bring its report.
 #
 # **Your turn.** Press an event, or call `board.move("run_started")`. Bring the run to
-# *completed*, then try to start it once more. A refused attempt is dotted, and names
-# its rule.
+# *completed*, then try to start it once more. Before any tool has reported, *completed*
+# is refused. A refused attempt is dotted, and names its rule.
 
 # %%
 TODAY = RULES.only(
-    "run_started", "approval_requested", "approval_granted",
-    "run_completed", "run_failed", "run_cancelled",
+    "run_started", "tool_dispatched", "tool_result_recorded", "approval_requested",
+    "approval_granted", "run_completed", "run_failed", "run_cancelled",
 )
 board = StateChart(rules=TODAY)
 board

@@ -43,7 +43,7 @@ quiz("03.recall")
 #
 # A run has the same manners. **Be the runtime:** press events, or call
 # `walk.move("run_started")`. Bring run-7 through *waiting* to *completed*, and collect two
-# refusals on the way.
+# refusals on the way. All ten kinds of events of `MET` are there.
 
 # %%
 MET = RULES.only(
@@ -79,7 +79,7 @@ for rule in MET.rows:
 
 # %%
 def told(state: RunState) -> str:
-    return f"{state.status}, stop reason {state.stop_reason}"
+    return f"{state.status}, stop reason {state.stop_reason or None}"
 
 
 def outcome(offer, *arguments, **named) -> str:

@@ -257,7 +257,7 @@ def deployed_once(race):
 def two_dispatchers(on_conflict):
     both = {"A": dispatcher("c4", on_conflict), "B": dispatcher("c5", on_conflict)}
     store = lambda: StateStore(run_7_at_revision_4())
-    return explore(both, store=store, invariants=(deployed_once,))
+    return explore(both, store=store, at_end=(deployed_once,))
 
 
 after("04.blind", lambda: two_dispatchers(send_again))

@@ -92,13 +92,24 @@ def test_a_chart_is_walked_by_pointer_and_by_keys(charts: Any) -> None:
     press(charts, "ArrowRight", "ArrowUp")
     assert "failed" == at(charts)
     press(charts, "ArrowUp", " ")
+    expect(said(chart)).to_contain_text("refused by success_not_met")
+    expect(chart.locator(".rs-holds")).to_have_text(
+        "Run-7: goal build=green, facts none, open nothing."
+    )
+    for kind in ("tool_dispatched", "tool_result_recorded"):
+        chart.locator(f'[data-do="{kind}"]').focus()
+        press(charts, "Enter")
+    expect(said(chart)).to_contain_text("accepted, still running")
+    expect(chart.locator(".rs-holds")).to_contain_text("facts build=green")
+    chart.locator('.rs-node[data-status="completed"]').focus()
+    press(charts, " ")
     expect(chart).to_have_attribute("data-status", "completed")
     press(charts, "ArrowLeft", "ArrowLeft", "Enter")
     expect(said(chart)).to_contain_text("refused by illegal_transition")
     press(charts, "Home")
     expect(chart).to_have_attribute("data-at", "0")
     press(charts, "End")
-    expect(chart).to_have_attribute("data-at", "3")
+    expect(chart).to_have_attribute("data-at", "6")
 
     assert ([], []) == (charts.errors, charts.outside)
 

@@ -1,169 +1,144 @@
-"""Machinery. Every attempt to change a status, made on a real store.
+"""Machinery. Every press of the status chart, answered by a real store, told and drawn.
 
-For each status and each kind of event that changes one, a store in that
-status is asked. What it answers, and the arrow that shows the answer, are
-plain values that the browser gets once.
+From the start, each press is offered to a store that holds the true state; so
+all places that presses can lead to are met once. What the store answers, and
+the arrow that shows the answer, are plain values that the browser gets once.
 
-What is not here: where statuses and arrows lie (see `chart`).
+What is not here: what a press proposes (see `scene`), and where statuses and
+arrows lie (see `chart`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
-from runstate_lab.answers import request_has_expired
 from runstate_lab.errors import Refusal
+from runstate_lab.live.charts.scene import FACTS, Scene
+from runstate_lab.live.faults import Askew
 from runstate_lab.live.marks import Mark, Marks, box, head, path, text
-from runstate_lab.model import (
-    Answer,
-    Approval,
-    Callback,
-    Decision,
-    Fact,
-    Lease,
-    RunState,
-    RunStatus,
-    StateProposal,
-    ToolCall,
-    Value,
-)
-from runstate_lab.rules import RULES, Rule, Rules
+from runstate_lab.model import RunStatus
+from runstate_lab.rules import RULES, Rules, arrows
 from runstate_lab.show.chart import status_chart
 from runstate_lab.show.parts import Arrow, Node, Standing
 from runstate_lab.show.picture import Picture
-from runstate_lab.store import StateStore
 
-Plain = dict[str, object]
+Plain = dict[str, Any]
 LINE_HEIGHT = 13
+MOST = 400
 HEADS = ("step", "event", "at status", "answer", "revision")
 HEADS_EXPECTED = (*HEADS[:3], "expected", "as expected", *HEADS[3:])
-CALL = ToolCall("c2", "deploy", (("release", "7"),))
-EXPIRES = 9
-ABOUT = {"call_id": CALL.call_id, "digest": CALL.digest, "expires_at": EXPIRES}
-APPROVAL = Approval("a1", "deploy release 7?", "rosa", **ABOUT)
-CALLBACK = Callback("k1", "ci", **ABOUT)
-ASKED = {"approval": APPROVAL, "callback": CALLBACK}
-NAMES = {
-    "tool:*": "tool:get_status",
-    "approver:*": "approver:rosa",
-    "service:*": "service:ci",
-    "model:*": "model:planner",
-    "driver:*": "driver:w1",
-}
-VALUES: dict[type, Value] = {
-    Approval: APPROVAL,
-    Callback: CALLBACK,
-    ToolCall: CALL,
-    Decision: Decision("deploy release 7"),
-    Lease: Lease("w1", epoch=1, until=EXPIRES),
-}
-STATE = RunState(
-    "run-7",
-    success=("build=green",),
-    facts=(
-        Fact("build", "green", source="tool:get_status", authority="tool_executor", call_id="c1"),
-    ),
-)
 
 
 def kinds(rules: Rules = RULES) -> tuple[str, ...]:
-    """The kinds of events that change a status, in the order of the table.
+    """The kinds of events to press: those that change a status, and those that bring facts.
 
-    >>> kinds()[:4]
-    ('run_started', 'run_completed', 'run_failed', 'run_cancelled')
+    >>> kinds()[:5]
+    ('run_started', 'run_completed', 'run_failed', 'run_cancelled', 'tool_dispatched')
     """
-    return tuple(rule.kind for rule in rules.rows if rule.to is not None)
-
-
-def attempt(status: RunStatus, kind: str, rules: Rules) -> RunState | Refusal:
-    """What a store in that status answers to an event of that kind.
-
-    >>> attempt(RunStatus.COMPLETED, "run_started", RULES)
-    IllegalTransition(illegal_transition: run cannot start from completed)
-    """
-    rule = rules.row(kind)
-    store = StateStore(_scene(status, rule), rules=rules)
-    source = NAMES.get(rule.sources[0], rule.sources[0])
-    # Only what has run out may be expired; everything else comes in time.
-    tick = EXPIRES if request_has_expired in rule.conditions else 0
-    context = store.context(source, rule.authority, tick=tick)
-    try:
-        return store.apply(StateProposal(kind, _value(rule), 0), context=context)
-    except Refusal as refusal:
-        return refusal
+    return tuple(rule.kind for rule in rules.rows if rule.to is not None or rule.kind in FACTS)
 
 
 @cache
 def chart_graph(rules: Rules) -> Plain:
-    """Every status, every attempt and every arrow, as plain values.
+    """Every place, every press and every arrow, as plain values.
 
-    >>> chart_graph(RULES)["answers"]["queued"]["run_completed"]["rule"]
-    'illegal_transition'
+    >>> chart_graph(RULES)["answers"]["running"]["run_completed"]["rule"]
+    'success_not_met'
     """
     ground = status_chart(rules=rules, room=True)
+    scenes = _scenes(rules)
+    answers = {
+        place: {kind: _answer(scene, kind, rules) for kind in kinds(rules)}
+        for place, scene in scenes.items()
+    }
     return {
         "size": list(ground.size or ()),
         "title": ground.title,
-        "start": str(RunStatus.QUEUED),
+        "start": Scene().place,
         "heads": list(HEADS),
         "heads_expected": list(HEADS_EXPECTED),
         "kinds": list(kinds(rules)),
-        "towards": {kind: str(rules.row(kind).to) for kind in kinds(rules)},
+        "towards": {kind: str(rules.row(kind).to or "") for kind in kinds(rules)},
         "nodes": {node.name: _box(node) for node in ground.nodes},
         "arrows": [
-            {"from": arrow.tail, "to": arrow.head, "marks": _course(arrow, "arrow")}
+            {
+                "from": arrow.tail,
+                "to": arrow.head,
+                "kinds": _makers(arrow, rules),
+                "marks": _course(arrow, "arrow"),
+            }
             for arrow in ground.arrows
         ],
-        "answers": {
-            str(status): {kind: _answer(status, kind, rules) for kind in kinds(rules)}
-            for status in RunStatus
+        "places": {
+            place: {"status": str(scene.state.status), "holds": scene.holds}
+            for place, scene in scenes.items()
+        },
+        "answers": answers,
+        "refused": {
+            name: _refused(status_chart(status, rules=rules, refused=(kind, code)))
+            for name, (status, kind, code) in _refusals(scenes, answers).items()
         },
     }
 
 
-def _scene(status: RunStatus, rule: Rule) -> RunState:
-    """A run in that status; only one that is about to complete has no call left."""
-    completes = rule.to is RunStatus.COMPLETED and status is RunStatus.RUNNING
-    return replace(
-        STATE,
-        status=status,
-        calls=() if status.terminal or completes else (CALL,),
-        requests=(APPROVAL, CALLBACK) if status is RunStatus.WAITING else (),
-    )
+def _scenes(rules: Rules) -> dict[str, Scene]:
+    """A scene for each place that presses lead to, the start first."""
+    found = {Scene().place: Scene()}
+    waiting = [Scene()]
+    while waiting:
+        here = waiting.pop(0)
+        for kind in kinds(rules):
+            after = here.after(kind, rules)
+            if isinstance(after, Scene) and after.place not in found:
+                found[after.place] = after
+                waiting.append(after)
+        if len(found) > MOST:
+            hint = "give rules under which a run comes to an end"
+            raise Askew(f"a chart of {rules.name}", f"more than {MOST} places", hint)
+    return found
 
 
-def _value(rule: Rule) -> Value:
-    asked = ASKED.get(rule.kind.partition("_")[0])
-    if rule.takes is Answer and asked is not None:
-        return Answer.to(asked, STATE.run_id)
-    if rule.takes is not str:
-        return VALUES.get(rule.takes, "")
-    if rule.reasons:
-        return rule.reasons[0].replace("*", "not today")
-    return asked.request_id if asked is not None else ""
-
-
-def _answer(status: RunStatus, kind: str, rules: Rules) -> Plain:
-    answer = attempt(status, kind, rules)
+def _answer(scene: Scene, kind: str, rules: Rules) -> Plain:
+    after, status = scene.after(kind, rules), scene.state.status
     asked = f"{kind} at {status}"
-    if isinstance(answer, RunState):
-        why = f", because of {answer.stop_reason}" if answer.stop_reason else ""
+    if isinstance(after, Refusal):
+        why = f"; {after.reason}"
         return {
-            "to": str(answer.status),
-            "said": f"{asked}: accepted, now {answer.status}{why}.",
+            "to": "",
+            "rule": after.code,
+            "said": f"{asked}: refused by {after.code}{why}.",
             "why": why,
-            "marks": (),
+            "next": "not from here" if after.code == "illegal_transition" else "not now",
+            "marks": f"{status} {kind} {after.code}",
         }
-    picture = status_chart(status, rules=rules, refused=(kind, answer.code))
-    why = f"; {answer.reason}"
+    now = after.state.status
+    why = f", because of {after.state.stop_reason}" if after.state.stop_reason else ""
+    moved = f"now {now}" if now is not status else f"still {now}"
     return {
-        "to": "",
-        "rule": answer.code,
-        "said": f"{asked}: refused by {answer.code}{why}.",
+        "to": after.place,
+        "said": f"{asked}: accepted, {moved}{why}.",
         "why": why,
-        "marks": _refused(picture),
+        "next": f"to {now}" if now is not status else f"stays {now}",
     }
+
+
+def _refusals(
+    scenes: dict[str, Scene], answers: dict[str, dict[str, Plain]]
+) -> dict[str, tuple[RunStatus, str, str]]:
+    return {
+        answer["marks"]: (scenes[place].state.status, kind, answer["rule"])
+        for place, offered in answers.items()
+        for kind, answer in offered.items()
+        if not answer["to"]
+    }
+
+
+def _makers(arrow: Arrow, rules: Rules) -> list[str]:
+    """The kinds of events that make an arrow, in the order of the table."""
+    legal = arrows(rules)
+    return [kind for kind in rules.kinds if (arrow.tail, arrow.head, kind) in legal]
 
 
 def _refused(picture: Picture) -> Marks:

@@ -1,8 +1,9 @@
 """Machinery. The status chart: propose events, watch what the rules answer.
 
-Every status and every kind of event was tried once, on real stores, before the
-browser saw them. With `expect=True` the chart asks before it answers: which
-status do you expect? Until then neither legal nor refused arrows are drawn.
+The run is real: it has a goal, facts, open calls and open questions, and every
+press was answered by a real store that holds them, before the browser saw it.
+With `expect=True` the chart asks before it answers: which status do you
+expect? Until then neither legal nor refused arrows are drawn.
 
 What is not here: the attempts (see `moves`), and the chart of a real run (see
 `show.chart`).
@@ -45,6 +46,11 @@ class Step:
         return bool(self.answer["to"])
 
     @property
+    def way(self) -> tuple[str, str]:
+        """The statuses before and after."""
+        return (self.before, self.status)
+
+    @property
     def as_expected(self) -> bool:
         """Whether the expectation held; a refused run stays where it is."""
         return self.expected == self.status or (self.expected == REFUSED and not self.accepted)
@@ -61,7 +67,8 @@ class Step:
     @property
     def cells(self) -> tuple[str, ...]:
         """The answer and the revision, as the table has them."""
-        answer = f"accepted, now {self.status}" if self.accepted else self._refused
+        stays = "still" if self.status == self.before else "now"
+        answer = f"accepted, {stays} {self.status}" if self.accepted else self._refused
         return (answer, str(self.revision))
 
     @property
@@ -73,8 +80,10 @@ class StateChart(Live):
     """The status chart: propose events, watch what the rules answer.
 
     >>> chart = StateChart()
-    >>> chart.move("run_started")
-    'run_started at queued: accepted, now running.'
+    >>> chart.move("run_started"), chart.move("run_completed")
+    ('run_started at queued: accepted, now running.', 'run_completed at running: refused by success_not_met; success criterion is not met.')
+    >>> chart.move("tool_dispatched"), chart.move("tool_result_recorded"), chart.holds
+    ('tool_dispatched at running: accepted, still running.', 'tool_result_recorded at running: accepted, still running.', 'goal build=green, facts build=green, open nothing')
     >>> chart.move("queued")
     Traceback (most recent call last):
         ...
@@ -183,7 +192,17 @@ class StateChart(Live):
     @property
     def status(self) -> str:
         """The status after the attempts up to the one shown."""
-        return next((step.status for step in reversed(self._walk())), self._known["start"])
+        return str(self._place["status"])
+
+    @property
+    def holds(self) -> str:
+        """What the state holds there beside its status: its goal, its facts, what is open."""
+        return str(self._place["holds"])
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of events that can be proposed here."""
+        return tuple(self._known["kinds"])
 
     @property
     def revision(self) -> int:
@@ -215,7 +234,7 @@ class StateChart(Live):
         """Where the run stands, and what the attempt shown was answered."""
         if self.sealed:
             return f"Status chart, locked: {self.sealed}"
-        stands = f"{self.status} is current at revision {self.revision}"
+        stands = f"{self.status} is current at revision {self.revision}; {self.holds}"
         scored = f" {self.score()}" if self.predicting else ""
         return f"Status chart of {self._rules.name}: {stands}. {self.text()}{scored}"
 
@@ -242,7 +261,7 @@ class StateChart(Live):
         if not towards:
             hint = f"propose one of {', '.join(known)}"
             raise Askew(f"{wish!r}", "no event that leads there", hint)
-        answers = self._known["answers"][self.status]
+        answers = self._known["answers"][self._at()]
         return next((kind for kind in towards if answers[kind]["to"]), towards[0])
 
     def _answer(self, kind: str, expected: str) -> str:
@@ -255,14 +274,26 @@ class StateChart(Live):
             self.proposed = self.expected = ""
         return self.text()
 
+    @property
+    def _place(self) -> dict[str, str]:
+        return dict(self._known["places"][self._at()])
+
+    def _at(self) -> str:
+        """The place after the attempts up to the one shown."""
+        place = self._known["start"]
+        for kind in self.tries[: self.at]:
+            place = self._known["answers"][place][kind]["to"] or place
+        return str(place)
+
     def _walk(self) -> list[Step]:
-        status, revision, steps = self._known["start"], 0, []
+        place, revision, steps = self._known["start"], 0, []
         for number, kind in enumerate(self.tries[: self.at]):
-            answer, before = self._known["answers"][status][kind], status
+            answer, before = self._known["answers"][place][kind], place
             if answer["to"]:
-                status, revision = answer["to"], revision + 1
+                place, revision = answer["to"], revision + 1
+            start, end = (self._known["places"][one]["status"] for one in (before, place))
             expected = self.expectations[number] if number < len(self.expectations) else ""
-            steps.append(Step(kind, before, status, revision, answer, expected))
+            steps.append(Step(kind, start, end, revision, answer, expected))
         return steps
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
@@ -275,10 +306,10 @@ class StateChart(Live):
         steps, names = self._walk(), []
         for arrow in self._known["arrows"]:
             pair = (arrow["from"], arrow["to"])
-            proved = {step.kind for step in steps if (step.before, step.answer["to"]) == pair}
+            proved = {step.kind for step in steps if step.accepted and step.way == pair}
             if proved:
                 yield "rs-way rs-taken", _split(arrow)[0]
-            if proved == self._makers(arrow):
+            if proved == set(arrow["kinds"]):
                 names += [mark for mark in self._names(arrow) if mark not in names]
         if names:
             yield "rs-names", tuple(names)
@@ -286,14 +317,10 @@ class StateChart(Live):
             yield "rs-node rs-lit" if name == self.status else "rs-node", marks
         asking = self.proposed or self.expected
         if steps and not steps[-1].accepted and not asking:
-            yield "rs-attempt", steps[-1].answer["marks"]
+            yield "rs-attempt", self._known["refused"][steps[-1].answer["marks"]]
         hoped = self.expected if asking else steps[-1].expected if steps else ""
         if hoped in self._known["nodes"]:
             yield "rs-hopes", (_around(self._known["nodes"][hoped]),)
-
-    def _makers(self, arrow: dict[str, Any]) -> set[str]:
-        answers = self._known["answers"][arrow["from"]]
-        return {kind for kind, answer in answers.items() if answer["to"] == arrow["to"]}
 
     def _names(self, arrow: dict[str, Any]) -> Marks:
         """Its own name, or that of the arrow whose end it shares."""

@@ -25,6 +25,7 @@ function chartParts(model, stage, view) {
   const graph = model.get("graph");
   view.picture = element("div", { class: "rs-picture" }, buildDrawing(model, view));
   view.live = element("p", { class: "rs-live", role: "status", "aria-live": "polite" });
+  view.holds = element("p", { class: "rs-holds" });
   view.events = element("div", { class: "rs-events", role: "group", "aria-label": "Propose an event" });
   view.buttons = Object.fromEntries(graph.kinds.map((kind) => [kind, eventButton(model, view, kind)]));
   view.events.append(...Object.values(view.buttons));
@@ -34,7 +35,7 @@ function chartParts(model, stage, view) {
   view.scrub = scrubber(stage, { at: () => model.get("at"), length: () => model.get("tries").length, go: (at) => store(model, { at, proposed: "", expected: "" }) });
   view.scrub.bar.append(view.reset, view.resetNote);
   view.trace = element("div", { class: "rs-trace" });
-  return [faultPlace(model), view.picture, view.live, model.get("predicting") ? askingBar(model, view) : null,
+  return [faultPlace(model), view.picture, view.holds, view.live, model.get("predicting") ? askingBar(model, view) : null,
     view.events, view.scrub.bar, view.trace, exportBar(stage, "status-chart")];
 }
 
@@ -75,11 +76,12 @@ function answer(model, kind, expected) {
 // Where the run stands before each attempt, what was expected, and what came of it.
 function walk(model) {
   const graph = model.get("graph"), expectations = model.get("expectations");
-  let status = graph.start, revision = 0;
+  let place = graph.start, revision = 0;
   return model.get("tries").slice(0, model.get("at")).map((kind, index) => {
-    const answer = graph.answers[status][kind], before = status, expected = expectations[index] ?? "";
-    if (answer.to) { status = answer.to; revision += 1; }
-    return { kind, answer, before, status, revision, expected, held: expected === status || (expected === REFUSED && !answer.to) };
+    const answer = graph.answers[place][kind], before = graph.places[place].status, expected = expectations[index] ?? "";
+    if (answer.to) { place = answer.to; revision += 1; }
+    const { status } = graph.places[place];
+    return { kind, answer, before, place, status, revision, expected, held: expected === status || (expected === REFUSED && !answer.to) };
   });
 }
 
@@ -104,15 +106,17 @@ function scoreOf(steps) {
 
 function paintChart(model, root, view) {
   const graph = model.get("graph"), steps = walk(model), here = steps.at(-1), predicting = model.get("predicting");
-  const status = here?.status ?? graph.start, revision = here?.revision ?? 0, open = model.get("proposed") || model.get("expected");
+  view.place = here?.place ?? graph.start;
+  const { status, holds } = graph.places[view.place], revision = here?.revision ?? 0, open = model.get("proposed") || model.get("expected");
   Object.assign(root.dataset, { status, revision: String(revision), at: String(steps.length), proposed: model.get("proposed"), expected: model.get("expected") });
   view.live.textContent = sayNow(model, here, status);
+  view.holds.textContent = `Run-7: ${holds}.`;
   paintWays(model, view, steps, status, predicting);
   paintNodes(model, view, status, predicting);
-  view.attempt.replaceChildren(...(here && !here.answer.to && !open ? here.answer.marks.map(drawMark) : []));
+  view.attempt.replaceChildren(...(here && !here.answer.to && !open ? graph.refused[here.answer.marks].map(drawMark) : []));
   paintHope(model, view, predicting && !open ? here?.expected : model.get("expected"));
-  view.drawing.setAttribute("aria-label", `${graph.title}: ${status} is current. ${view.live.textContent}`);
-  for (const [kind, button] of Object.entries(view.buttons)) paintEvent(button, kind, predicting ? null : graph.answers[status][kind], model.get("proposed"));
+  view.drawing.setAttribute("aria-label", `${graph.title}: ${status} is current; ${holds}. ${view.live.textContent}`);
+  for (const [kind, button] of Object.entries(view.buttons)) paintEvent(button, kind, predicting ? null : graph.answers[view.place][kind], model.get("proposed"));
   if (view.score && predicting) view.score.textContent = scoreOf(steps);
   switchControl(view.reset, view.resetNote, model.get("tries").length || open ? "" : "nothing to undo yet");
   view.scrub.show();
@@ -120,13 +124,13 @@ function paintChart(model, root, view) {
 }
 
 function chartRow(step, index, predicting) {
-  const answer = step.answer.to ? `accepted, now ${step.status}` : `refused by ${step.answer.rule}`;
+  const answer = step.answer.to ? `accepted, ${step.status === step.before ? "still" : "now"} ${step.status}` : `refused by ${step.answer.rule}`;
   const guessed = predicting ? [step.expected, step.expected && (step.held ? "yes" : "no")] : [];
   return [String(index + 1), step.kind, step.before, ...guessed, answer, String(step.revision)];
 }
 
 function paintEvent(button, kind, answer, proposed) {
-  const next = answer && element("span", { class: "rs-next" }, answer.to ? ` to ${answer.to}` : " not from here");
+  const next = answer && element("span", { class: "rs-next" }, ` ${answer.next}`);
   button.replaceChildren(...[kind, next].filter(Boolean));
   button.classList.toggle("rs-illegal", Boolean(answer && !answer.to));
   if (!answer) button.setAttribute("aria-pressed", String(kind === proposed));
@@ -144,10 +148,8 @@ function buildDrawing(model, view) {
   return view.drawing;
 }
 
-function kindsOf(graph, from, to) { return graph.kinds.filter((kind) => graph.answers[from][kind].to === to); }
-
 function takenKinds(steps, { from, to }) {
-  return new Set(steps.filter((step) => step.answer.to === to && step.before === from).map((step) => step.kind));
+  return new Set(steps.filter((step) => step.answer.to && step.status === to && step.before === from).map((step) => step.kind));
 }
 
 function paintWays(model, view, steps, status, predicting) {
@@ -155,14 +157,14 @@ function paintWays(model, view, steps, status, predicting) {
   if (predicting) return view.ways.replaceChildren(...foundArrows(graph, steps));
   // What is open from here lies over what is not, where both share a trunk.
   const ways = [...graph.arrows].sort((one, other) => (one.from === status) - (other.from === status));
-  view.ways.replaceChildren(...ways.map((arrow) => chartArrow(model, arrow, arrow.from === status, takenKinds(steps, arrow).size > 0)));
+  view.ways.replaceChildren(...ways.map((arrow) => chartArrow(model, view, arrow, arrow.from === status, takenKinds(steps, arrow).size > 0)));
 }
 
 // An arrow is there when it was found, and has its name when every kind of event that makes it was.
 function foundArrows(graph, steps) {
   const found = graph.arrows.filter((arrow) => takenKinds(steps, arrow).size), names = new Map();
   for (const arrow of found) {
-    if (takenKinds(steps, arrow).size < kindsOf(graph, arrow.from, arrow.to).length) continue;
+    if (takenKinds(steps, arrow).size < arrow.kinds.length) continue;
     for (const mark of nameOf(graph, arrow)) names.set(JSON.stringify(mark), mark);
   }
   const lines = found.map((arrow) => drawGroup(arrow.marks.filter(([tag]) => tag !== "text"), { class: "rs-way rs-taken", "data-from": arrow.from, "data-to": arrow.to }));
@@ -175,15 +177,15 @@ function nameOf(graph, arrow) {
   return sharing.map(({ marks }) => marks.filter(([tag]) => tag === "text")).find((marks) => marks.length) ?? [];
 }
 
-function chartArrow(model, arrow, open, taken) {
-  const kinds = kindsOf(model.get("graph"), arrow.from, arrow.to);
+function chartArrow(model, view, arrow, open, taken) {
+  const { kinds } = arrow, answers = model.get("graph").answers[view.place];
   const group = drawGroup(arrow.marks, { class: `rs-way${open ? " rs-open rs-can" : ""}${taken ? " rs-taken" : ""}`, "data-from": arrow.from, "data-to": arrow.to });
   if (!open || !kinds.length) return group;
   group.prepend(drawMark(["title", {}, `Propose ${kinds.join(" or ")}`]));
   group.append(drawMark(["path", { d: arrow.marks[0][1].d, class: "rs-hit", fill: "none" }, ""]));
   on(group, "click", (press) => {
     const word = press.target.textContent.split(",")[0];
-    propose(model, kinds.includes(word) ? word : kinds[0]);
+    propose(model, kinds.includes(word) ? word : firstTaken(kinds, answers));
   });
   return group;
 }
@@ -205,15 +207,17 @@ function chartNode(model, view, name, marks) {
 
 function pressNode(model, view, name) {
   if (model.get("predicting")) return foresee(model, name);
-  const kind = kindTowards(model.get("graph"), view.lit, name);
+  const kind = kindTowards(model.get("graph"), view.place, name);
   if (kind) propose(model, kind);
   else view.live.textContent = `No event leads to ${name}: nothing to propose.`;
 }
 
-function kindTowards(graph, status, name) {
-  const kinds = graph.kinds.filter((kind) => graph.towards[kind] === name);
-  return kinds.find((one) => graph.answers[status][one].to) ?? kinds[0];
+function kindTowards(graph, place, name) {
+  return firstTaken(graph.kinds.filter((kind) => graph.towards[kind] === name), graph.answers[place]);
 }
+
+// The kind that the store would take here, or else the first.
+function firstTaken(kinds, answers) { return kinds.find((one) => answers[one].to) ?? kinds[0]; }
 
 function middleOf(marks) {
   const { x, y, width, height } = marks[0][1];
@@ -236,15 +240,15 @@ function paintNodes(model, view, status, predicting) {
   for (const [name, node] of Object.entries(view.nodes)) {
     node.classList.toggle("rs-lit", name === status);
     if (!focused && view.lit !== status) node.setAttribute("tabindex", name === status ? "0" : "-1");
-    node.setAttribute("aria-label", `${name}${name === status ? ", current" : ""}: ${predicting ? "expect this" : deedAt(graph, status, name)}`);
+    node.setAttribute("aria-label", `${name}${name === status ? ", current" : ""}: ${predicting ? "expect this" : deedAt(graph, view.place, name)}`);
   }
   view.lit = status;
 }
 
-function deedAt(graph, status, name) {
-  const kind = kindTowards(graph, status, name);
+function deedAt(graph, place, name) {
+  const kind = kindTowards(graph, place, name), answer = graph.answers[place][kind];
   if (!kind) return "no event leads here";
-  return graph.answers[status][kind].to ? `propose ${kind}` : `propose ${kind}, not from here`;
+  return answer.to ? `propose ${kind}` : `propose ${kind}, ${answer.next}`;
 }
 
 function paintHope(model, view, expected) {
