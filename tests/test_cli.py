@@ -91,7 +91,7 @@ def test_a_question_that_makes_no_sense_exits_with_2(
 
 def test_a_fault_of_the_kit_exits_with_3(tiny: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     """The traceback is shown, and whose fault it is."""
-    monkeypatch.setattr("runstate_lab.course.checks.check_notebook", lambda *_: 1 / 0)
+    monkeypatch.setattr("runstate_lab.grading.checks.check_notebook", lambda *_: 1 / 0)
     seen = run(tiny, "check", "01")
 
     assert 3 == seen.exit_code

@@ -12,6 +12,7 @@ from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import CourseFault
 from runstate_lab.course.verify import graded_faults, verify, visible_faults
 from runstate_lab.course.wrong import read_wrong, wrong_answers
+from runstate_lab.grading.checks import check_answers
 from runstate_lab.grading.runner import grade
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,7 @@ def said(faults: list[CourseFault]) -> str:
 def test_the_tiny_course_holds_by_its_visible_checks(tiny: Catalogue) -> None:
     """Stub, solution and four wrong answers do what they should."""
 
-    assert "" == said(visible_faults(tiny))
+    assert "" == said(visible_faults(tiny, check=check_answers))
 
 
 def test_a_wrong_answer_that_fails_elsewhere_is_told_with_both_checks(tiny: Catalogue) -> None:
@@ -38,7 +39,7 @@ def test_a_wrong_answer_that_fails_elsewhere_is_told_with_both_checks(tiny: Cata
         "solutions/01_greeting/wrong/same_for_all.py: "
         "should fail at: 01.1 another name, another greeting\n"
         "  it fails at: 01.1 the name is in the greeting"
-    ) == said(visible_faults(tiny))
+    ) == said(visible_faults(tiny, check=check_answers))
 
 
 def test_a_wrong_answer_that_passes_is_told(tiny: Catalogue) -> None:
@@ -48,7 +49,7 @@ def test_a_wrong_answer_that_passes_is_told(tiny: Catalogue) -> None:
         path.read_text(encoding="utf-8").replace('name == ""', "not name.strip()"), encoding="utf-8"
     )
 
-    assert "it fails at: no visible check" in said(visible_faults(tiny))
+    assert "it fails at: no visible check" in said(visible_faults(tiny, check=check_answers))
 
 
 def test_too_few_wrong_answers_are_told(tiny: Catalogue) -> None:
@@ -56,7 +57,7 @@ def test_too_few_wrong_answers_are_told(tiny: Catalogue) -> None:
     (tiny.root / WRONG / "same_for_all.py").unlink()
 
     assert "solutions/01_greeting/wrong: 3 wrong answers; at least 4 are needed" == said(
-        visible_faults(tiny)
+        visible_faults(tiny, check=check_answers)
     )
 
 
@@ -69,7 +70,7 @@ def test_a_stub_that_passes_is_told(tiny: Catalogue) -> None:
     )
     build(tiny, ["01_greeting"])
 
-    assert "the stub of 01.2 passes its visible checks" in said(visible_faults(tiny))
+    assert "the stub of 01.2 passes its visible checks" in said(visible_faults(tiny, check=check_answers))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_the_grader_agrees_about_the_tiny_course(tiny: Catalogue) -> None:
 def test_the_kits_own_course_holds() -> None:
     """Catalogue, notebooks, visible checks, grader and bundle: no fault."""
 
-    assert "" == said(verify(catalogue.load(ROOT), grade=grade))
+    assert "" == said(verify(catalogue.load(ROOT), check=check_answers, grade=grade))
 
 
 def test_every_exercise_has_four_wrong_answers_with_names() -> None:

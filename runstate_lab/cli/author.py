@@ -40,9 +40,11 @@ def build(asked: Asked, names: tuple[str, ...], check: bool, jobs: int) -> None:
 def verify(ctx: click.Context, jobs: int) -> None:
     """Prove that stubs fail, solutions pass, and wrong answers fail where they say."""
     from runstate_lab.course.verify import verify as prove
+    from runstate_lab.grading.checks import check_answers
     from runstate_lab.grading.runner import grade
 
-    faults = prove(ctx.obj.authors_catalogue("verify"), grade=grade, say=tell, jobs=jobs)
+    course = ctx.obj.authors_catalogue("verify")
+    faults = prove(course, check=check_answers, grade=grade, say=tell, jobs=jobs)
     for fault in faults:
         say(str(fault))
     ctx.exit(1 if faults else 0)

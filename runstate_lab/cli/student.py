@@ -24,7 +24,7 @@ NOT_HELD = 1
 @click.pass_context
 def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
     """Run the visible checks of EXERCISE (04) on your saved notebook."""
-    from runstate_lab.course.checks import check_notebook
+    from runstate_lab.grading.checks import check_notebook
 
     course = ctx.obj.own_catalogue
     wanted = course.exercise(exercise)

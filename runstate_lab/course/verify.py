@@ -16,27 +16,33 @@ from typing import Any
 
 from runstate_lab.course.build import build
 from runstate_lab.course.catalogue import Catalogue, Exercise, stray_and_missing
-from runstate_lab.course.checks import Report, check_cells
 from runstate_lab.course.faults import CourseFault, Faults, Place
 from runstate_lab.course.release import examine
 from runstate_lab.course.wrong import AT_LEAST, Class, WrongAnswer, own_class
 
 Say = Callable[[str], None]
+Check = Callable[..., Any]
 Grade = Callable[..., Any]
 
 
 def verify(
-    catalogue: Catalogue, *, grade: Grade, say: Say = lambda words: None, jobs: int = 2
+    catalogue: Catalogue,
+    *,
+    check: Check,
+    grade: Grade,
+    say: Say = lambda words: None,
+    jobs: int = 2,
 ) -> list[CourseFault]:
     """Every fault of the course; an empty list is the proof.
 
-    `grade` is `runstate_lab.grading.runner.grade`: the course does not know the
-    grader, so whoever asks for the proof brings it.
+    `check` is `runstate_lab.grading.checks.check_answers`, `grade` is that of
+    `grading.runner`: the course does not know the grader, so whoever asks for
+    the proof brings them.
     """
     steps: tuple[tuple[str, Callable[[], list[CourseFault]]], ...] = (
         ("catalogue and files agree", lambda: stray_and_missing(catalogue)),
         ("notebooks are as built", lambda: _told(lambda: build(catalogue, check=True, jobs=jobs))),
-        ("visible checks find every wrong answer they should", lambda: visible_faults(catalogue)),
+        ("visible checks find every wrong answer they should", lambda: visible_faults(catalogue, check=check)),
         (
             "the grader finds every wrong answer",
             lambda: graded_faults(catalogue, grade=grade, jobs=jobs),
@@ -51,11 +57,11 @@ def verify(
     return faults
 
 
-def visible_faults(catalogue: Catalogue) -> list[CourseFault]:
+def visible_faults(catalogue: Catalogue, *, check: Check) -> list[CourseFault]:
     """What the visible checks say otherwise than expected."""
     faults: list[CourseFault] = []
     for exercise in catalogue.exercises:
-        faults += _told(lambda exercise=exercise: _visible(catalogue, exercise))
+        faults += _told(lambda exercise=exercise: _visible(catalogue, exercise, check))
     return faults
 
 
@@ -75,14 +81,14 @@ def graded_faults(catalogue: Catalogue, *, grade: Grade, jobs: int = 2) -> list[
     return [fault for each in classes for fault in _graded(each, records)]
 
 
-def _visible(catalogue: Catalogue, exercise: Exercise) -> list[CourseFault]:
+def _visible(catalogue: Catalogue, exercise: Exercise, check: Check) -> list[CourseFault]:
     own, faults = own_class(catalogue, exercise), []
-    stub = _report(own, own.stub)
+    stub = check(exercise, own.stub, own.stub)
     for task in exercise.tasks:
         if stub.task_held(task.id):
             found = f"the stub of {task.id} passes its visible checks"
             faults.append(CourseFault(found, place=Place(exercise.notebook)))
-    solved = _report(own, own.solved)
+    solved = check(exercise, own.stub, own.solved)
     if not solved.held:
         found = f"the solution does not pass its visible checks:\n{solved}"
         faults.append(CourseFault(found, place=Place(exercise.master)))
@@ -91,7 +97,7 @@ def _visible(catalogue: Catalogue, exercise: Exercise) -> list[CourseFault]:
         faults.append(CourseFault(found, place=Place(exercise.wrong)))
     named = {(outcome.task, outcome.check) for outcome in stub.outcomes}
     for wrong, notebook in own.wrong:
-        first = _report(own, notebook).first_fault
+        first = check(exercise, own.stub, notebook).first_fault
         seen = (first.task, first.check) if first else None
         expected = (wrong.task, wrong.check) if (wrong.task, wrong.check) in named else None
         if seen != expected:
@@ -123,10 +129,6 @@ def _elsewhere(wrong: WrongAnswer, seen: str) -> CourseFault:
         f"should fail at: {wrong.task} {wrong.check}\n  it fails at: {seen}",
         place=Place(wrong.path),
     )
-
-
-def _report(own: Class, notebook: dict) -> Report:
-    return check_cells(own.exercise, notebook["cells"])
 
 
 def _told(step: Callable[[], object]) -> list[CourseFault]:

@@ -8,6 +8,7 @@ What is not here: the checks (see `bridge`, `hidden` and `visible`).
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,12 @@ from runstate_lab.grading.bridge import worker_cells
 from runstate_lab.grading.exercise import GradedExercise
 from runstate_lab.grading.loading import load_flaws
 from runstate_lab.grading.sift import Sifted, sift
-from runstate_lab.grading.submission import Answer, Cell, Unreadable, other_exercise, take
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import Cell
+from runstate_lab.course.taking import Answer, other_exercise, take
+
+
+PYTHONS_OWN = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,7 @@ class Flaw:
 
     code: str
     detail: str = ""
+    trace: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,15 +63,13 @@ def prepare(exercise: GradedExercise, cells: tuple[Cell, ...], plan: WorkerPlan)
     names = {key: exercise.names(key) for key in usable}
     flaws = {key: Flaw(row.flaw) for key, row in answers.items() if row.flaw}
     flaws |= {key: Flaw(row.flaw, row.detail) for key, row in sifted.items() if row.flaw}
-    flaws |= {key: Flaw(row.kind, row.detail) for key, row in loads.items()}
+    flaws |= {key: Flaw(row.kind, row.detail, row.trace) for key, row in loads.items()}
     runnable = replace(plan, cells=worker_cells(exercise, usable), names=names)
-    return Prepared(runnable, flaws, _notes(answers, sifted))
+    notes = {key: _notes(row, sifted.get(key, Sifted())) for key, row in answers.items()}
+    return Prepared(runnable, flaws, notes)
 
 
-def _notes(
-    answers: Mapping[str, Answer], sifted: Mapping[str, Sifted]
-) -> dict[str, tuple[str, ...]]:
-    return {
-        key: (*row.notes, *(sifted[key].notes if key in sifted else ()))
-        for key, row in answers.items()
-    }
+def _notes(answer: Answer, sifted: Sifted) -> tuple[str, ...]:
+    taken = [f"`{name}`" for name in sifted.bound if name in PYTHONS_OWN]
+    again = [f"the cell gives {', '.join(taken)} another meaning, for all cells"] if taken else []
+    return (*answer.notes, *sifted.notes, *again)

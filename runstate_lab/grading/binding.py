@@ -51,7 +51,7 @@ class WorkerPlan:
 
     def settle(self, worker: Student) -> None:
         """Nothing; what the worker was charged until now is taken from the purse."""
-        self.purse.note(worker.process, worker.charged)
+        self.purse.note(worker.meter.process, worker.meter.charged)
 
     def write(self, folder: Path) -> None:
         """The plan as a file, for a kernel that starts in `folder`."""

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from runstate_lab.course import catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
-from runstate_lab.grading.submission import Wanted
+from runstate_lab.course.taking import Wanted, wanted_in
 
 SANITIZE = Path("tests", "nbval_sanitize.cfg")
 TEACHER = "teacher"
@@ -36,6 +36,13 @@ class ReferenceCell:
     source: str
     run: bool
     teacher: bool
+    expected: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The cell's name in a traceback."""
+        what = " ".join(filter(None, (self.role, self.task, self.title)))
+        return f"<cell {self.number + 1}: {what}>"
 
 
 @dataclass(frozen=True)
@@ -51,11 +58,19 @@ class GradedExercise:
     hidden: Path | None
     sanitize: Path | None
     version: str
+    held_back: int = 0
 
     @property
     def points(self) -> int:
         """The points of all tasks together."""
         return sum(task.points for task in self.tasks)
+
+    @property
+    def checks(self) -> tuple[tuple[catalogue.Task, ReferenceCell], ...]:
+        """The visible checks with the task that each belongs to."""
+        tasks = {task.id: task for task in self.tasks}
+        rows = (cell for cell in self.cells if cell.role == "check" and cell.kind == "code")
+        return tuple((tasks[row.task], row) for row in rows if row.task in tasks)
 
     def names(self, task: str) -> tuple[str, ...]:
         """The names that the task asks for; no check may use another one of the answer's."""
@@ -107,6 +122,23 @@ def load_exercise(root: Path, asked: str) -> GradedExercise:
     )
 
 
+def as_handed_out(row: catalogue.Exercise, notebook: Mapping[str, object]) -> GradedExercise:
+    """The exercise as far as the notebook that students get tells it: no held-back check."""
+    cells = reference_cells(notebook)
+    return GradedExercise(
+        name=row.name,
+        title=row.title,
+        tasks=row.tasks,
+        cells=cells,
+        wanted=wanted_in(notebook),
+        notebook=row.notebook,
+        hidden=None,
+        sanitize=None,
+        version="",
+        held_back=_held_back(notebook),
+    )
+
+
 def reference_cells(notebook: Mapping[str, object]) -> tuple[ReferenceCell, ...]:
     """The cells of a notebook of ours with their roles; a `check` tag is a role too."""
     rows = []
@@ -125,6 +157,7 @@ def reference_cells(notebook: Mapping[str, object]) -> tuple[ReferenceCell, ...]
                 source=source if isinstance(source, str) else "".join(source),
                 run=cell.get("execution_count") is not None,
                 teacher=TEACHER in tags,
+                expected=marks.get("expected"),
             )
         )
     return tuple(rows)
@@ -136,6 +169,14 @@ def kit_version() -> str:
         return importlib.metadata.version("runstate-lab")
     except importlib.metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _held_back(notebook: Mapping[str, object]) -> int:
+    try:
+        number = notebook["metadata"]["runstate"]["held_back"]  # type: ignore[index]
+    except (KeyError, TypeError):
+        return 0
+    return number if type(number) is int and number >= 0 else 0
 
 
 def _stubs(path: Path) -> dict[str, str]:

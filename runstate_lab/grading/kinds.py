@@ -106,6 +106,17 @@ def kind_of_name(name: str, text: str) -> str:
     return "kernel" if name == "KeyboardInterrupt" else "wrong"
 
 
+def trace_of(error: BaseException) -> str:
+    """The traceback of an answer's own lines; empty where it raised nothing of its own.
+
+    >>> trace_of(HandleMisuse("asked its truth"))
+    ''
+    """
+    if not isinstance(error, StudentError) or not error.trace:
+        return ""
+    return f"Traceback (most recent call last):\n{error.trace}{error}\n"
+
+
 def plain(text: str, *, limit: int = 400) -> str:
     """The text without control characters, cut where it is long.
 

@@ -10,13 +10,13 @@ What is not here: the checks (see `bridge` and `hidden`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from runstate_lab.grading.binding import WorkerPlan
 from runstate_lab.grading.bridge import worker_cells
 from runstate_lab.grading.exercise import GradedExercise
 from runstate_lab.grading.faults import BudgetSpent, StudentStarved, WorkerGone
-from runstate_lab.grading.kinds import kind_of, plain
+from runstate_lab.grading.kinds import kind_of, plain, trace_of
 
 Planned = Callable[[tuple[tuple[str, str], ...]], WorkerPlan]
 
@@ -27,6 +27,7 @@ class LoadFlaw:
 
     kind: str
     detail: str
+    trace: str = field(default="", compare=False)
 
 
 def load_flaws(
@@ -78,4 +79,4 @@ def _attempt(
 
 
 def _flaw(error: BaseException) -> LoadFlaw:
-    return LoadFlaw(kind_of(error)[0], plain(str(error), limit=200))
+    return LoadFlaw(kind_of(error)[0], plain(str(error), limit=200), trace_of(error))

@@ -100,29 +100,19 @@ class Student:
         self._depth = 0
         self._closed = False
         self._channel = Channel(limits, scratch=scratch)
-        self._meter = Meter(self._channel.process, call=START_SECONDS, total=START_SECONDS)
+        self.meter = Meter(self._channel.process, call=START_SECONDS, total=START_SECONDS)
         self.mechanisms = self._start(scratch, memory, int(total + START_SECONDS) + 5)
-        self._meter = Meter(self._channel.process, call=call_timeout, total=total)
+        self.meter = Meter(self._channel.process, call=call_timeout, total=total)
         self._load(cells)
 
     @property
     def call_timeout(self) -> float:
         """The seconds that one call may compute or idle."""
-        return self._meter.call
+        return self.meter.call
 
     @call_timeout.setter
     def call_timeout(self, seconds: float) -> None:
-        self._meter.call = seconds
-
-    @property
-    def process(self) -> int:
-        """The number of the worker's process."""
-        return self._channel.process
-
-    @property
-    def charged(self) -> float:
-        """The seconds that the student's code has computed or idled so far."""
-        return self._meter.charged
+        self.meter.call = seconds
 
     def __enter__(self) -> Student:
         return self
@@ -226,12 +216,12 @@ class Student:
         if self.dead is not None:
             raise type(self.dead)(*self.dead.args)
         if self._depth == 0 and self._channel.pending():
-            self._receive(self._meter.mark())
+            self._receive(self.meter.mark())
             self._fail(ProtocolViolation("unasked data before a request"))
         # A name that cannot be guessed: a reply sent ahead of its request fits none.
         nonce = secrets.token_hex(8)
         dropped, self._dropped = self._dropped, []
-        mark = self._meter.mark()
+        mark = self.meter.mark()
         self._channel.send(codec.frame([operation, nonce, dropped, *operands]))
         return self._await(nonce, mark)
 
@@ -267,10 +257,10 @@ class Student:
         while True:
             began = time.monotonic()
             found = self._channel.receive(SLICE)
-            self._meter.wait(min(time.monotonic() - began, SLICE))
+            self.meter.wait(min(time.monotonic() - began, SLICE))
             if found is not None:
                 return found
-            gone = self._meter.over(mark)
+            gone = self.meter.over(mark)
             if gone is not None and not self._channel.unread():
                 raise gone
 

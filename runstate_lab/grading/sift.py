@@ -17,10 +17,13 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MAGIC = re.compile(r"\s*[%!?]|.*\?\s*$|[\w\s,]+=\s*[%!]")
-SECONDS = 10.0
+SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+MOST_BOUND = 1000
+SECONDS = 10
+WALL_SECONDS = 600.0
 MEMORY = 1024 * 1024 * 1024
 
 
@@ -32,10 +35,13 @@ class Sifted:
     flaw: str = ""
     detail: str = ""
     notes: tuple[str, ...] = ()
+    bound: tuple[str, ...] = field(default=(), compare=False)
 
 
 def sift(parts: Mapping[str, tuple[str, ...]]) -> dict[str, Sifted]:
     """Each answer's source, or its flaw; parts that fit together are joined.
+
+    Raises StudentStarved where the machine was too busy to parse them.
 
     >>> found = sift({"04.1": ("x = 1",), "04.2": ("%time x",)})
     >>> found["04.1"].source, found["04.2"].flaw, found["04.2"].detail
@@ -58,14 +64,21 @@ def _ask(parts: Mapping[str, tuple[str, ...]]) -> dict[str, Sifted] | None:
             input=json.dumps({key: list(value) for key, value in parts.items()}).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=SECONDS,
+            timeout=WALL_SECONDS,
             check=True,
         )
-    except subprocess.SubprocessError:
+    except subprocess.TimeoutExpired:
+        from runstate_lab.grading.faults import StudentStarved  # the child cannot import it
+
+        # Its processor time is limited: so long a wait is the machine's.
+        raise StudentStarved("an answer could not be parsed in time") from None
+    except subprocess.CalledProcessError:
         return None
     rows = json.loads(child.stdout)
     return {
-        key: Sifted(row["source"], row["flaw"], row["detail"], tuple(row["notes"]))
+        key: Sifted(
+            row["source"], row["flaw"], row["detail"], tuple(row["notes"]), tuple(row["bound"])
+        )
         for key, row in rows.items()
     }
 
@@ -87,7 +100,7 @@ def examine(parts: list[str]) -> dict[str, object]:
         return _row(flaw="surrogate")
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:
-        compile(source, "answer", "exec", flags)
+        tree = compile(source, "answer", "exec", flags)
     except SyntaxError as error:
         flaw = "magic" if MAGIC.match(error.text or "") else "syntax"
         if flaw == "syntax" and len(parts) > 1:
@@ -97,13 +110,33 @@ def examine(parts: list[str]) -> dict[str, object]:
     except (RecursionError, MemoryError, ValueError, OverflowError):
         return _row(flaw="too-deep")
     joined = ["the cell was split: its parts were joined in order"] if len(parts) > 1 else []
-    return _row(source=source, notes=joined)
+    return {**_row(source=source), "notes": joined, "bound": [*bound_names(tree)][:MOST_BOUND]}
 
 
-def _row(
-    *, source: str = "", flaw: str = "", detail: str = "", notes: list[str] | None = None
-) -> dict[str, object]:
-    return {"source": source, "flaw": flaw, "detail": detail, "notes": notes or []}
+def bound_names(tree: ast.Module) -> tuple[str, ...]:
+    """The names that a cell gives a meaning to, where all cells see it.
+
+    >>> bound_names(ast.parse("import os.path as p; (x, y) = z; f = lambda: (inner := 2)"))
+    ('f', 'p', 'x', 'y')
+    """
+    names: set[str] = set()
+    left: list[ast.AST] = [*tree.body]
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        if isinstance(node, ast.alias):
+            names.add(node.asname or node.name.partition(".")[0])
+        if not isinstance(node, SCOPES):
+            left += ast.iter_child_nodes(node)
+    return tuple(sorted(names))
+
+
+def _row(*, source: str = "", flaw: str = "", detail: str = "") -> dict[str, object]:
+    return {"source": source, "flaw": flaw, "detail": detail, "notes": [], "bound": []}
 
 
 def main() -> None:
@@ -114,7 +147,7 @@ def main() -> None:
         resource = None  # type: ignore[assignment]
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (int(SECONDS), int(SECONDS)))
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     warnings.simplefilter("ignore")
     parts = json.load(sys.stdin)

@@ -67,11 +67,7 @@ class Gate:
             return importlib.util.spec_from_loader(name, self, is_package=True)  # type: ignore[arg-type]
         if path is not None or head in sys.stdlib_module_names:
             return None
-        raise ImportRefused(
-            f"No module named {name!r} where answers run: "
-            "they may import Python's own modules and runstate_lab",
-            name=name,
-        )
+        raise ImportRefused(f"No module named {name!r} where answers run", name=name)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """The module that stands for one of IPython's."""
