@@ -30,6 +30,7 @@ from runstate_lab.grading.submission import (
     Answer,
     Unreadable,
     digest,
+    likeness,
     other_exercise,
     parse,
     read_bytes,
@@ -106,6 +107,7 @@ def grade_one(job: Job, folder: Path) -> Record:
         if other:
             raise Unreadable("other-exercise", detail=f"its answers are those of exercise {other}")
         answers = {wanted.answer: take(cells, wanted) for wanted in exercise.wanted}
+        empty = replace(empty, likeness=likeness(answers))
         tasks = _grade_tasks(exercise, answers, job, folder)
     except Unreadable as refusal:
         reason = sentence(refusal.code, detail=refusal.detail)
