@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runstate_lab.grading.runner import ClassReport
     from runstate_lab.grading.verdict import Record
 
+MOST_LINES = 30
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
@@ -128,13 +129,28 @@ def _progress() -> Iterator[Callable[[int, int, Record], None]]:
 
 def _tell_class(report: ClassReport) -> None:
     """How many of each verdict, under which walls; the gradebook's path is the data."""
+    from runstate_lab.grading.alike import remarks
+
     verdicts = [str(record.verdict) for record in report.records]
     counted = ", ".join(f"{verdicts.count(word)} {word}" for word in sorted(set(verdicts)))
     say(f"{len(verdicts)} submissions: {counted or 'none'}; {report.kept} unchanged.")
     say(f"isolation: {report.isolation}")
-    for row in report.unexpected:
-        say(f"no submission: {row.name}: {row.reason}")
+    _say_some([f"no submission: {row.name}: {row.reason}" for row in report.unexpected])
+    _say_some([f"worth a look: {remark}." for remark in remarks(report.records)])
+    named = [record for record in report.records if record.reason_code == "bad-name"]
+    if named:
+        folders = len({record.student for record in named})
+        which = "1 folder has" if folders == 1 else f"{folders} folders have"
+        say(f"{which} a name that cannot be a student's, and was not graded:")
+        _say_some([f"  {record.student}: {record.reason}" for record in named])
     tell(str(Path(report.out, "gradebook.csv")))
+
+
+def _say_some(lines: list[str]) -> None:
+    for line in lines[:MOST_LINES]:
+        say(line)
+    if len(lines) > MOST_LINES:
+        say(f"... and {len(lines) - MOST_LINES:,} more; see index.html")
 
 
 VERBS = (release, grade, gradebook)

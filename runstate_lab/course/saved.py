@@ -31,6 +31,7 @@ from runstate_lab.course.reasons import (
 
 # Possessive: a text of ten million escapes must not be remembered step by step.
 TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
+JSON_LIKE = re.compile(r"\s*[{\[]")
 CUT = ("unexpected end of data", "truncated data")
 SHORT = 80
 
@@ -97,7 +98,8 @@ def document(content: bytes) -> Notebook:
     refuse_other_kinds(content)
     encoding = json.detect_encoding(content)
     text = _text(content, encoding)
-    _refuse_too_much(content if encoding.startswith("utf-8") else text.encode())
+    if JSON_LIKE.match(text):
+        _refuse_too_much(content if encoding.startswith("utf-8") else text.encode())
     notebook = _json(text)
     if type(notebook) is not dict:
         raise Unreadable("not-a-notebook")

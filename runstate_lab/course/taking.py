@@ -8,6 +8,7 @@ What is not here: whether an answer parses (see `grading.sift`) or is right.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from runstate_lab.course.saved import Cell, Notebook, marks_of, source_of
 
 MARKER = re.compile(r"\s*#\s*answer:\s*([\w.-]+)\s*")
 TASK = re.compile(r"([0-9]{2})\.[0-9]{1,3}")
+CELL_ID = re.compile(r"answer-([0-9]{2})-([0-9]{1,3})")
 FIRST_LINE = 200
 
 
@@ -102,14 +104,16 @@ def cell_id_of(task: str) -> str:
 
 
 def likeness(answers: Mapping[str, Answer]) -> str:
-    """The same text for the same answers, however they are laid out; empty for none.
+    """The same word for the same answers, however they are laid out; empty for none.
 
     >>> likeness({"04.1": Answer("04.1", ("# answer: 04.1\\nx = 1 ",))}) == likeness(
     ...     {"04.1": Answer("04.1", ("x = 1",))})
     True
     """
     given = {key: _bare("\n".join(row.parts)) for key, row in answers.items() if not row.flaw}
-    return json.dumps(given, sort_keys=True) if any(given.values()) else ""
+    if not any(given.values()):
+        return ""
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def same_text(one: str, other: str) -> bool:
@@ -122,7 +126,12 @@ def same_text(one: str, other: str) -> bool:
 
 
 def _said(cell: Cell) -> str:
-    return cell.key if cell.key and cell.role == "answer" else _marked(cell)
+    by_id = CELL_ID.fullmatch(cell.cell_id)
+    return (
+        (cell.key if cell.role == "answer" else "")
+        or _marked(cell)
+        or (f"{by_id[1]}.{by_id[2]}" if by_id else "")
+    )
 
 
 def _marked(cell: Cell) -> str:

@@ -19,7 +19,7 @@ from runstate_lab.grading.loading import load_flaws
 from runstate_lab.grading.sift import Sifted, sift
 from runstate_lab.course.reasons import Unreadable
 from runstate_lab.course.saved import Cell
-from runstate_lab.course.taking import Answer, other_exercise, take
+from runstate_lab.course.taking import Answer, likeness, other_exercise, take
 
 
 PYTHONS_OWN = frozenset(name for name in dir(builtins) if not name.startswith("_"))
@@ -41,6 +41,7 @@ class Prepared:
     plan: WorkerPlan
     flaws: Mapping[str, Flaw]
     notes: Mapping[str, tuple[str, ...]]
+    likeness: str
 
     def flaw(self, task: str) -> Flaw:
         """The task's flaw; an empty one where its checks can be run."""
@@ -66,7 +67,7 @@ def prepare(exercise: GradedExercise, cells: tuple[Cell, ...], plan: WorkerPlan)
     flaws |= {key: Flaw(row.kind, row.detail, row.trace) for key, row in loads.items()}
     runnable = replace(plan, cells=worker_cells(exercise, usable), names=names)
     notes = {key: _notes(row, sifted.get(key, Sifted())) for key, row in answers.items()}
-    return Prepared(runnable, flaws, notes)
+    return Prepared(runnable, flaws, notes, likeness(answers))
 
 
 def _notes(answer: Answer, sifted: Sifted) -> tuple[str, ...]:

@@ -17,36 +17,58 @@ from urllib.parse import quote
 
 import jinja2
 
+from runstate_lab.grading.alike import remarks
 from runstate_lab.grading.gradebook import ordered
 from runstate_lab.grading.handed import Unexpected
-from runstate_lab.grading.verdict import REASONS, Case, Record, Verdict
+from runstate_lab.grading.verdict import REASONS, Case, Record, Verdict, fit
 
+LARGEST_PAGE = 200_000
+# How much of a text is shown: less where the page would become too large.
+LENGTHS = (500, 100, 20)
+MOST_LISTED = 300
 TEMPLATES = Path(__file__).parent / "templates"
 SIGNS = {Verdict.PASS: "✓", Verdict.FAIL: "✗", Verdict.NOT_GRADED: "–"}
 WORDS = {Verdict.PASS: "passed", Verdict.FAIL: "not passed", Verdict.NOT_GRADED: "not graded"}
 
 
 def student_pages(records: Iterable[Record]) -> dict[str, str]:
-    """Each student's page as HTML text, by student."""
-    template = _environment().get_template("student.html")
+    """Each student's page as HTML text, by student; none is larger than 200 kB."""
     return {
-        student: template.render(student=student, records=list(rows))
+        student: _student_page(student, list(rows))
         for student, rows in groupby(ordered(records), key=lambda record: record.student)
     }
 
 
+def _student_page(student: str, records: list[Record]) -> str:
+    template = _environment().get_template("student.html")
+    page = ""
+    for most in LENGTHS:
+        page = template.render(student=student, records=records, most=most)
+        if len(page.encode("utf-8", "replace")) <= LARGEST_PAGE:
+            break
+    return page
+
+
 def index_page(records: Iterable[Record], unexpected: Iterable[Unexpected], isolation: str) -> str:
-    """The instructor's overview: every submission, and what was no submission."""
-    rows = ordered(records)
+    """The instructor's overview: every submission, what was none, and what to look at."""
+    rows, others = ordered(records), list(unexpected)
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     return (
         _environment()
         .get_template("index.html")
-        .render(records=rows, unexpected=list(unexpected), isolation=isolation, counts=counts)
+        .render(
+            records=rows,
+            unexpected=others[:MOST_LISTED],
+            more=len(others[MOST_LISTED:]),
+            isolation=isolation,
+            counts=counts,
+            remarks=remarks(rows),
+            most=LENGTHS[0],
+        )
     )
 
 
-def case_words(case: Case) -> str:
+def case_words(case: Case, *, most: int = 500) -> str:
     """What the student is told about a case that did not hold.
 
     >>> case_words(Case("counts", False, Verdict.FAIL, "raised", "ValueError"))
@@ -57,7 +79,7 @@ def case_words(case: Case) -> str:
     if not case.kind:
         return ""
     found = REASONS[case.kind][0]
-    return f"{found} ({case.message})" if case.message else found
+    return f"{found} ({fit(case.message, most=most)})" if case.message else found
 
 
 @cache
@@ -71,5 +93,6 @@ def _environment() -> jinja2.Environment:
     )
     environment.globals.update(signs=SIGNS, words=WORDS, case_words=case_words)
     environment.filters["address"] = lambda student: quote(f"feedback/{student}.html")
+    environment.filters["fit"] = lambda text, most: fit(text, most=most)
     environment.filters["number"] = lambda points: "" if points is None else f"{points:g}"
     return environment

@@ -24,7 +24,7 @@ from runstate_lab.grading import feedback, gradebook
 from runstate_lab.grading.controls import Controls, refuse_undecided, write_controls
 from runstate_lab.grading.dispatch import PERHAPS_BUSY, read_record, run_job, write_file
 from runstate_lab.grading.exercise import GradedExercise, course_root, load_exercise
-from runstate_lab.grading.handed import Absent, Handed, Unexpected, absent, look, students
+from runstate_lab.grading.handed import TAKEN, Absent, Handed, Unexpected, look, students
 from runstate_lab.grading.isolation import Isolation, measure, require
 from runstate_lab.grading.kept import (
     bring_back,
@@ -36,7 +36,7 @@ from runstate_lab.grading.kept import (
 )
 from runstate_lab.grading.scratch import scratch, sweep
 from runstate_lab.grading.session import Job
-from runstate_lab.grading.submission import Unreadable, digest, read_bytes
+from runstate_lab.grading.submission import Unreadable, digest
 from runstate_lab.grading.verdict import OURS, Record, Verdict, sentence, to_json
 
 WALL_SECONDS = 300.0
@@ -62,8 +62,12 @@ class ClassReport:
 
     @property
     def exit_code(self) -> int:
-        """0 where every submission has a verdict of its own; 3 where we failed."""
-        return 3 if any(record.reason_code in OURS for record in self.records) else 0
+        """0 where every submission has a verdict; 1 where a folder's name is in the way.
+
+        3 where we failed.
+        """
+        codes = {record.reason_code for record in self.records}
+        return 3 if codes & OURS else int("bad-name" in codes)
 
 
 @dataclass(frozen=True)
@@ -155,13 +159,12 @@ def _lot(folder: Path, root: Path, exercise: str | None) -> Lot:
     course = catalogue.load(root)
     known = tuple(row.name for row in course.exercises)
     chosen = known if exercise is None else (course.exercise(exercise).name,)
-    everything, unexpected = look(folder, known, known)
-    found = tuple(dict.fromkeys(row.exercise for row in everything))
+    lies = look(folder, known, chosen)
+    found = tuple(dict.fromkeys(row.exercise for row in lies.handed))
     one = chosen if len(chosen) == 1 else found
     only = one[0] if len(one) == 1 else None
-    handed = tuple(row for row in everything if row.exercise in chosen)
-    missing = absent(folder, only, known, everything) if only else ()
-    return Lot(folder, handed, everything, missing, unexpected, only)
+    handed = tuple(row for row in lies.handed if row.exercise in chosen)
+    return Lot(folder, handed, lies.handed, lies.absent, lies.unexpected, only)
 
 
 def _settled(
@@ -180,17 +183,21 @@ def _unhanded(
 ) -> Iterator[Record]:
     for row in rows:
         exercise = exercises[row.exercise]
-        code = "misnamed" if row.misnamed else "nothing-handed-in"
-        blank = _job(Handed(row.student, row.exercise, batch.out), batch).blank()
-        record = replace(
-            blank,
-            exercise_version=exercise.version,
-            max_points=exercise.points,
-            reason_code=code,
-            reason=sentence(code, detail=row.detail),
-        )
+        record = _not_graded(row, exercise, batch, row.code, row.detail)
         _keep(record, record_path(batch.out, row))
         yield record
+
+
+def _not_graded(
+    row: Handed | Absent, exercise: GradedExercise, batch: Batch, code: str, detail: str
+) -> Record:
+    return replace(
+        _job(Handed(row.student, row.exercise, batch.out), batch).blank(),
+        exercise_version=exercise.version,
+        max_points=exercise.points,
+        reason_code=code,
+        reason=sentence(code, detail=detail),
+    )
 
 
 def _keep(record: Record, path: Path) -> None:
@@ -213,11 +220,12 @@ def _sort_out(
 
 def _unchanged(record: Record, row: Handed, exercise: GradedExercise, batch: Batch) -> bool:
     try:
-        submission = digest(read_bytes(row.path))
+        submission = digest(row.read())
     except Unreadable:
         return False
+    taken = tuple(note for note in record.notes if note.startswith(TAKEN))
     wanted = (submission, exercise.version, batch.seed, batch.level)
-    return record.key() == wanted and record.reason_code not in OURS
+    return record.key() == wanted and record.reason_code not in OURS and taken == row.notes
 
 
 def _graded(
@@ -240,8 +248,19 @@ def _graded(
 
 
 def _one(row: Handed, exercise: GradedExercise, batch: Batch) -> Record:
+    """The record of one submission: its bytes are read once, and a copy of ours is graded."""
     path = record_path(batch.out, row)
-    record, log = run_job(_job(row, batch), exercise, batch.wall_seconds)
+    try:
+        content = row.read()
+    except Unreadable as refusal:
+        record, log = _not_graded(row, exercise, batch, refusal.code, refusal.detail), ""
+    else:
+        with scratch() as folder:
+            copy = folder / "submission.ipynb"
+            copy.write_bytes(content)
+            job = _job(replace(row, path=copy), batch)
+            record, log = run_job(job, exercise, batch.wall_seconds)
+    record = replace(record, notes=(*row.notes, *record.notes))
     _keep(record, path)
     if log:
         write_file(path.with_suffix(".log"), log)

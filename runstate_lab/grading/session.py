@@ -84,6 +84,7 @@ def grade_one(job: Job, folder: Path) -> Record:
         prepared = prepare(
             exercise, parse(content), WorkerPlan(job.level, purse, seed=job.seed)
         )
+        empty = replace(empty, likeness=prepared.likeness)
         tasks = _grade_tasks(exercise, prepared, folder)
     except Unreadable as refusal:
         reason = sentence(refusal.code, detail=refusal.detail)

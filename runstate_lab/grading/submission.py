@@ -13,7 +13,7 @@ from runstate_lab.course.opening import read_bytes
 from runstate_lab.course.reasons import LARGEST as SIZE_LIMIT
 from runstate_lab.course.reasons import Unreadable
 from runstate_lab.course.saved import Cell, digest, parse
-from runstate_lab.course.taking import Answer, Wanted, other_exercise, same_text, take
+from runstate_lab.course.taking import Answer, Wanted, likeness, other_exercise, same_text, take
 
 __all__ = [
     "SIZE_LIMIT",
@@ -22,6 +22,7 @@ __all__ = [
     "Unreadable",
     "Wanted",
     "digest",
+    "likeness",
     "other_exercise",
     "parse",
     "read_bytes",

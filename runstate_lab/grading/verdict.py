@@ -9,9 +9,13 @@ What is not here: who measures anything (see `session`) and who prints it (see
 
 from __future__ import annotations
 
+import re
+import sysconfig
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from pathlib import Path
 
 from runstate_lab.course.reasons import FILES, sentence_of
 
@@ -100,6 +104,22 @@ OURS = frozenset(
 )
 ABSENT = frozenset({"misnamed", "nothing-handed-in"})
 
+# The fields with words in them that a submission can have a part in.
+TOLD = frozenset({"reason", "message", "notes", "title"})
+LONGEST = 500
+MOST_NOTES = 20
+UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+OUR_FOLDERS = re.compile(
+    "|".join(
+        (
+            r"[^\s\"\']*runstate-(?:grade|taken|check)-\w+",
+            re.escape(str(Path(__file__).resolve().parents[2])),
+            re.escape(sysconfig.get_paths()["stdlib"]),
+            re.escape(sysconfig.get_paths()["purelib"]),
+        )
+    )
+)
+
 
 @dataclass(frozen=True)
 class Case:
@@ -148,6 +168,8 @@ class Record:
     reason: str = ""
     tasks: tuple[TaskGrade, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    # The same word for the same answers, for the instructor alone; empty without answers.
+    likeness: str = ""
 
     def key(self) -> tuple[str, str, int, str]:
         """What must be equal for a regrade to have nothing to do."""
@@ -223,8 +245,36 @@ def total(tasks: Iterable[TaskGrade]) -> tuple[Verdict, float | None, str, str]:
 
 
 def to_json(record: Record) -> dict[str, object]:
-    """The record as plain values, in the order of its fields."""
-    return asdict(record)
+    """The record as plain values, in the order of its fields; every text fit to be shown."""
+    return asdict(record, dict_factory=_fit_to_be_shown)
+
+
+def fit(text: str, *, most: int = LONGEST) -> str:
+    """The text as any page can show it: cut where it is long, no path or traceback of ours.
+
+    >>> fit("a\\ud800b\\x1b[2K"), fit("12345", most=3)
+    ('a?b?[2K', '123…')
+    >>> fit("it failed\\nTraceback (most recent call last):\\n  File ...")
+    'it failed\\n…'
+    """
+    told, trace, _ = OUR_FOLDERS.sub("…", text).partition("Traceback (most recent call last)")
+    told = told[:most] + "…" if trace or len(told) > most else told
+    return "".join(letter if _can_be_shown(letter) else "?" for letter in told)
+
+
+def _can_be_shown(letter: str) -> bool:
+    kind = unicodedata.category(letter)
+    return kind not in UNSHOWN or letter in "\n\t\u200c\u200d"
+
+
+def _fit_to_be_shown(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    return {name: _fitting(value) if name in TOLD else value for name, value in pairs}
+
+
+def _fitting(value: object) -> object:
+    if isinstance(value, tuple | list):
+        return [_fitting(each) for each in value[:MOST_NOTES]]
+    return fit(value) if isinstance(value, str) else value
 
 
 def from_json(plain: Mapping[str, object]) -> Record:

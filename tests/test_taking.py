@@ -1,23 +1,19 @@
-"""The reader of submissions: every malformed file of the research, and more."""
+"""Which cells are the answers: found in three ways, whatever lies around them."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
 import pytest
 
-from runstate_lab.grading.submission import (
-    SIZE_LIMIT,
+from runstate_lab.course.saved import Cell, parse
+from runstate_lab.course.taking import (
     Answer,
-    Cell,
-    Unreadable,
     Wanted,
+    exercises_of,
+    likeness,
     other_exercise,
-    parse,
-    read_bytes,
     same_text,
     take,
 )
@@ -50,40 +46,6 @@ def taken(content: bytes) -> Answer:
     return take(parse(content), WANTED)
 
 
-REFUSED: Mapping[str, tuple[bytes, str]] = {
-    "nothing at all": (b"", "empty"),
-    "white space only": (b" \n\t", "empty"),
-    "cut off": (notebook(cell())[:-20], "not-json"),
-    "Latin 1": (notebook(cell()).replace(b"x = 1", b"x = '\xe9'"), "encoding"),
-    "cut in the middle of UTF-16": (b"\xff\xfe{\x00\x00\xd8", "encoding"),
-    "a merge conflict": (b"{\n<<<<<<< mine\n=======\n>>>>>>> theirs\n}", "conflict"),
-    "a list": (b"[]", "not-a-notebook"),
-    "a text": (b'"cells"', "not-a-notebook"),
-    "format 3": (notebook(nbformat=3), "v3"),
-    "format 5": (notebook(nbformat=5), "version"),
-    "format 4 as a text": (notebook(nbformat="4"), "version"),
-    "format True": (notebook(nbformat=True), "version"),
-    "no format": (notebook(nbformat="drop"), "version"),
-    "cells are an object": (notebook(cells={}), "no-cells"),
-    "no cells": (notebook(cells="drop"), "no-cells"),
-    "a cell is a text": (notebook("x = 1"), "cell"),
-    "a source is a number": (notebook(cell(source=5)), "cell"),
-    "a source is a list of numbers": (notebook(cell(source=["x", 1])), "cell"),
-    "100,000 nested lists": (b"[" * 100_000 + b"]" * 100_000, "nesting"),
-    "a number of 5,000 digits": (b'{"nbformat": ' + b"4" * 5000 + b"}", "not-json"),
-}
-
-
-@pytest.mark.parametrize(("content", "code"), REFUSED.values(), ids=REFUSED)
-def test_an_unreadable_file_says_why(content: bytes, code: str) -> None:
-    """The refusal carries its reason code and one thing to do."""
-    with pytest.raises(Unreadable) as refused:
-        parse(content)
-
-    assert code == refused.value.code
-    assert "\nhint: " in str(refused.value)
-
-
 TAKEN: Mapping[str, tuple[bytes, tuple[str, ...]]] = {
     "as Jupyter saves it": (notebook(cell()), ()),
     "source as lines": (notebook(cell(source=["# answer: 04.1\n", "x = 1"])), ()),
@@ -111,7 +73,10 @@ TAKEN: Mapping[str, tuple[bytes, tuple[str, ...]]] = {
         notebook(cell(metadata={"runstate": {"role": "check", "task": "04.1"}}, id="c"), cell()),
         (),
     ),
-    "20,000 other cells": (notebook(*[cell(metadata={}, id="o", source="1")] * 20_000, cell()), ()),
+    "UTF-16 without a mark": (notebook(cell()).decode().encode("utf-16-le"), ()),
+    "UTF-32": (notebook(cell()).decode().encode("utf-32"), ()),
+    "4,000 other cells": (notebook(*[cell(metadata={}, id="o", source="1")] * 4_000, cell()), ()),
+    "a letter that is half of one": (notebook(cell(), {"source": "\ud800"}), ()),
 }
 
 
@@ -160,49 +125,6 @@ def test_only_marker_and_blank_lines_may_differ() -> None:
     assert not same_text("# answer: 04.1\nreturn None", "# answer: 04.1\nreturn 0")
 
 
-def link(path: Path) -> None:
-    """A link to a readable notebook."""
-    path.with_name("other").write_bytes(notebook(cell()))
-    path.symlink_to("other")
-
-
-def large(path: Path) -> None:
-    """One byte more than is read."""
-    with path.open("wb") as stream:
-        stream.truncate(SIZE_LIMIT + 1)
-
-
-NO_FILES: Mapping[str, tuple[Callable[[Path], object], str]] = {
-    "a link": (link, "symlink"),
-    "a pipe": (os.mkfifo, "not-a-file"),
-    "a folder": (Path.mkdir, "not-a-file"),
-    "too large": (large, "too-big"),
-    "not there": (lambda path: None, "unreadable"),
-}
-
-
-@pytest.mark.parametrize(("make", "code"), NO_FILES.values(), ids=NO_FILES)
-def test_only_regular_files_are_opened(
-    make: Callable[[Path], object], code: str, tmp_path: Path
-) -> None:
-    """No link is followed, no pipe waited for, and nothing large is read."""
-    path = tmp_path / "04_compare_and_swap.ipynb"
-    make(path)
-    with pytest.raises(Unreadable) as refused:
-        read_bytes(path)
-
-    assert code == refused.value.code
-
-
-def test_the_largest_file_is_read(tmp_path: Path) -> None:
-    """The limit itself is allowed."""
-    path = tmp_path / "large.ipynb"
-    with path.open("wb") as stream:
-        stream.truncate(SIZE_LIMIT)
-
-    assert SIZE_LIMIT == len(read_bytes(path))
-
-
 @pytest.mark.parametrize(
     ("answers", "other"),
     [
@@ -221,3 +143,49 @@ def test_a_notebook_of_another_exercise_is_seen(answers: tuple[str, ...], other:
     )
 
     assert other == other_exercise(cells, (Wanted("04.1"), Wanted("04.2")))
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["# answer: 04.1\nx = 1\n\n", "x = 1", "\r\nx = 1   \r\n"],
+    ids=["its lines", "its marker", "its line ends"],
+)
+def test_answers_are_alike_however_they_are_laid_out(source: str) -> None:
+    """Marker, blank lines and line ends make no difference."""
+
+    assert likeness({"04.1": taken(notebook(cell()))}) == likeness(
+        {"04.1": taken(notebook(cell(source=source)))}
+    )
+
+
+def test_other_answers_are_not_alike() -> None:
+    """One letter makes a difference."""
+
+    assert likeness({"04.1": taken(notebook(cell()))}) != likeness(
+        {"04.1": taken(notebook(cell(source="x = 2")))}
+    )
+
+
+def test_who_answered_nothing_is_like_nobody() -> None:
+    """Two untouched stubs are no copies."""
+
+    assert "" == likeness({"04.1": taken(notebook(cell(source=WANTED.stub)))})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"metadata": {}, "id": "x"}, {"metadata": {}, "source": "x = 1"}],
+    ids=["metadata", "marker line", "cell id"],
+)
+def test_a_notebook_says_in_three_ways_of_which_exercise_it_is(changes: dict[str, object]) -> None:
+    """The same three ways by which an answer is found."""
+
+    assert frozenset({"04"}) == exercises_of(parse(notebook(cell(**changes))))
+
+
+def test_a_type_of_cell_that_is_megabytes_long_is_cut() -> None:
+    """The note on it is short, and can be printed."""
+    found = taken(notebook(cell(cell_type="\x1b\ud800" + "x" * 3_000_000)))
+
+    assert ("not-code", True) == (found.flaw, found.notes[0].isprintable())
+    assert len(found.notes[0]) < 200
