@@ -35,14 +35,25 @@ def student_pages(records: Iterable[Record]) -> dict[str, str]:
     }
 
 
-def index_page(records: Iterable[Record], unexpected: Iterable[Unexpected], isolation: str) -> str:
+def index_page(
+    records: Iterable[Record],
+    unexpected: Iterable[Unexpected],
+    isolation: str,
+    not_closed: Iterable[str] = (),
+) -> str:
     """The instructor's overview: every submission, and what was no submission."""
     rows = ordered(records)
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
     return (
         _environment()
         .get_template("index.html")
-        .render(records=rows, unexpected=list(unexpected), isolation=isolation, counts=counts)
+        .render(
+            records=rows,
+            unexpected=list(unexpected),
+            isolation=isolation,
+            not_closed=list(not_closed),
+            counts=counts,
+        )
     )
 
 
