@@ -31,7 +31,14 @@ The learner's own words (`check`, `predict`, `reveal`, `quiz`) come from
 `runstate_lab.course`; the pictures from `runstate_lab.show`.
 """
 
-from __future__ import annotations
+import os
+import sys
+
+# First of all: `python -m` puts the working folder before every library, and what
+# lies there may be somebody else's. Why, and what is left, says `__main__`.
+_CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+if sys.argv[:1] == ["-m"] and sys.path[0] == os.getcwd() != _CHECKOUT:
+    del sys.path[0]
 
 from importlib import import_module
 from types import ModuleType
@@ -197,5 +204,5 @@ def __dir__() -> list[str]:
 
 
 _HERE = [name for name, value in globals().items() if not isinstance(value, ModuleType)]
-_OWN = ("LATER", "ModuleType", "annotations", "import_module")
+_OWN = ("LATER", "ModuleType", "import_module")
 __all__ = sorted(name for name in (*_HERE, *_HOME) if name[0] != "_" and name not in _OWN)

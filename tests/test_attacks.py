@@ -113,31 +113,39 @@ class Attack:
     reason: str = ""
     case: str = "held"
     tamper: bool = False
+    behind: str = ""
+    behind_reason: str = ""
+    reaches: bool = False
+
+    def expected(self, level: str) -> tuple[str, str]:
+        """The ending and its reason; a few end in another way where a wall stops them."""
+        if level == "confined" and self.behind:
+            return self.behind, self.behind_reason
+        return self.ends, self.reason
 
 
 TABLE = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text(encoding="utf-8"))
 ATTACKS = tuple(Attack(**row) for row in TABLE["attack"])
 
 
-def ending(one: Attack, level: str = "none") -> BaseException | None:
-    """What the case ended with, the closing of the worker included."""
-    patience = 0.6 if one.ends == "StudentTimeout" else 20.0
+def ending(one: Attack, level: str = "none") -> tuple[BaseException | None, str]:
+    """What the case ended with, the closing of the worker included, and what was printed."""
+    patience = 0.6 if one.expected(level)[0] == "StudentTimeout" else 20.0
     cells = [(TAMPER + one.cell if one.tamper else one.cell, "1.1")]
+    student = Student(cells, level=level, call_timeout=patience, memory=MEMORY, callbacks=500)
     try:
-        with Student(
-            cells, level=level, call_timeout=patience, memory=MEMORY, callbacks=500
-        ) as student:
+        with student:
             CASES[one.case](student)
     except BaseException as error:  # any ending but None is a failed case
-        return error
-    return None
+        return error, student.output
+    return None, student.output
 
 
 def test_an_honest_answer_passes() -> None:
     """The cases do not fail whatever is handed in."""
     honest = "def add(a, b): return a + b\ndef flood(f): return f(1)\ndef apply(f): return f()"
     cases = ("held", "flooded", "lent", "every_sum")
-    endings = [ending(Attack("honest", "", honest, case=case)) for case in cases]
+    endings = [ending(Attack("honest", "", honest, case=case))[0] for case in cases]
 
     assert [None] * 4 == endings
 
@@ -146,24 +154,30 @@ def test_an_honest_answer_passes() -> None:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("one", ATTACKS, ids=lambda one: one.name)
 def test_an_attack_ends_as_a_failure_with_its_reason(one: Attack, level: str) -> None:
-    """No attack passes the case, and each fails for the reason written beside it."""
-    error = ending(one, level)
+    """No attack passes the case, and each fails for the reason written beside it.
+
+    What it aims at it reaches on an open worker, and never behind the walls.
+    """
+    error, printed = ending(one, level)
+    ends, reason = one.expected(level)
 
     assert error is not None, "FORGED"
-    assert isinstance(error, ENDINGS[one.ends]), repr(error)
-    with pytest.raises(type(error), match=one.reason or None):
+    assert isinstance(error, ENDINGS[ends]), repr(error)
+    with pytest.raises(type(error), match=reason or None):
         raise error
+    assert not (level == "confined" and "REACHED" in printed)
+    assert not (level == "none" and one.reaches and "REACHED" not in printed)
 
 
 def test_the_table_holds_every_kind_of_ending() -> None:
     """Exact counts: an attack that is lost from the table is missed here."""
     planned = Counter(one.ends for one in ATTACKS)
     expected = {
-        "StudentError": 16,
-        "AssertionError": 4,
+        "StudentError": 17,
+        "AssertionError": 21,
         "HandleMisuse": 4,
-        "StudentTimeout": 6,
-        "StudentDied": 6,
+        "StudentTimeout": 10,
+        "StudentDied": 12,
         "OutOfMemory": 2,
         "ProtocolViolation": 26,
     }

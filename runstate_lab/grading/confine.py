@@ -175,8 +175,7 @@ def _guarded(number: int, guards: Iterable[calls.Guard]) -> list[Instruction]:
 def _call(kernel: ctypes.CDLL, what: str, *arguments: object) -> int:
     answer = kernel.syscall(*arguments)
     if answer < 0:
-        code = ctypes.get_errno()
-        raise Unconfinable(code, f"{what}: {os.strerror(code)}")
+        raise Unconfinable(f"{what}: {os.strerror(ctypes.get_errno())}")
     return int(answer)
 
 

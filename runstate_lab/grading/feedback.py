@@ -49,7 +49,12 @@ def _student_page(student: str, records: list[Record]) -> str:
     return page
 
 
-def index_page(records: Iterable[Record], unexpected: Iterable[Unexpected], isolation: str) -> str:
+def index_page(
+    records: Iterable[Record],
+    unexpected: Iterable[Unexpected],
+    isolation: str,
+    not_closed: Iterable[str] = (),
+) -> str:
     """The instructor's overview: every submission, what was none, and what to look at."""
     rows, others = ordered(records), list(unexpected)
     counts = {verdict: sum(row.verdict is verdict for row in rows) for verdict in Verdict}
@@ -61,6 +66,7 @@ def index_page(records: Iterable[Record], unexpected: Iterable[Unexpected], isol
             unexpected=others[:MOST_LISTED],
             more=len(others[MOST_LISTED:]),
             isolation=isolation,
+            not_closed=list(not_closed),
             counts=counts,
             remarks=remarks(rows),
             most=LENGTHS[0],

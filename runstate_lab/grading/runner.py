@@ -331,6 +331,6 @@ def _write_pages(report: ClassReport, book: tuple[Record, ...], isolation: Isola
     write_file(out / "gradebook.json", gradebook.as_json(book))
     for student, page in feedback.student_pages(book).items():
         write_file(out / "feedback" / f"{student}.html", page)
-    page = feedback.index_page(book, report.unexpected, report.isolation)
+    page = feedback.index_page(book, report.unexpected, report.isolation, isolation.not_closed)
     write_file(out / "index.html", page)
     write_file(out / "isolation.json", json.dumps(isolation.record(), indent=1) + "\n")
