@@ -12,7 +12,6 @@ What is not here: the questions (see `questiontable`), and the widgets.
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 from collections.abc import Callable
 from dataclasses import replace
@@ -29,6 +28,7 @@ from runstate_lab.course.questiontable import (
 )
 from runstate_lab.live.form import Form, Item, Reply
 from runstate_lab.live.live import Live, locked_picture, quiet, script, style
+from runstate_lab.show.letters import escaped
 
 SECTION = "predictions"
 SHORTEST_REASON = 3
@@ -216,11 +216,11 @@ def _worked_out(work: Callable[[], object]) -> str:
         with contextlib.redirect_stdout(printed):
             value = work()
     except Exception as fault:  # shown in place: a refusal is often the point
-        shown = f"<pre>{html.escape(_said(fault))}</pre>"
+        shown = f"<pre>{escaped(_said(fault))}</pre>"
     else:
         shown = "" if value is None else _html(value)
     told = printed.getvalue()
-    return (f"<pre>{html.escape(told)}</pre>" if told else "") + shown
+    return (f"<pre>{escaped(told)}</pre>" if told else "") + shown
 
 
 def _html(value: object) -> str:
@@ -231,7 +231,7 @@ def _html(value: object) -> str:
             return str(shown)
     if hasattr(value, "_repr_html_"):
         return str(value._repr_html_())
-    return f"<pre>{html.escape(repr(value))}</pre>"
+    return f"<pre>{escaped(repr(value))}</pre>"
 
 
 def _said(fault: Exception) -> str:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from runstate_lab.live.faults import Askew
-from runstate_lab.live.marks import legal
+from runstate_lab.show.letters import legal
 
 SVG_SPACE = "http://www.w3.org/2000/svg"
 IMAGE = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')

@@ -9,7 +9,6 @@ What is not here: judging an answer (see the course).
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import traitlets
 
 from runstate_lab.live.live import Askew, Live, script, style
+from runstate_lab.show.letters import escaped
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KINDS = ("choice", "order", "fill")
@@ -44,7 +44,7 @@ class Item:
         """The item as HTML to be read, where nothing can be pressed."""
         shown = f"<p><b>{_prose(self.text)}</b></p>"
         if self.code:
-            shown += f"<pre>{html.escape(self.code)}</pre>"
+            shown += f"<pre>{escaped(self.code)}</pre>"
         for number, choices in enumerate(self.choices, start=1):
             title = f"<p>&lt;{number}&gt;</p>" if self.kind == "fill" else ""
             rows = "".join(f"<li>{_prose(choice)}</li>" for choice in choices)
@@ -150,7 +150,7 @@ def _fit(item: Item, letters: str) -> None:
 
 
 def _prose(text: str) -> str:
-    parts = html.escape(text).split("`")
+    parts = escaped(text).split("`")
     return "".join(
         f"<code>{part}</code>" if place % 2 else part for place, part in enumerate(parts)
     )

@@ -22,6 +22,7 @@ import traitlets
 from runstate_lab.live.exports import Exports
 from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.live.marks import FRONT, still, text
+from runstate_lab.show.letters import legal, whole
 
 __all__ = ["Askew", "Live", "Sealed", "locked_picture", "script", "style"]
 Listener = Callable[["Live"], object]
@@ -143,8 +144,12 @@ class Live(Exports, anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict[str, object], dict[str, object]]:
         bundle, metadata = super()._repr_mimebundle_(**kwargs)
-        shown = {**bundle, "text/plain": self.sentence(), "text/html": self.picture()}
+        shown = {**bundle, "text/plain": legal(self.sentence()), "text/html": self.picture()}
         return shown, metadata
+
+    def get_state(self, *given: Any, **more: Any) -> dict[str, Any]:
+        """What is sent to the browser; half a letter fits into no message."""
+        return whole(super().get_state(*given, **more))
 
 
 def locked_picture(sentence: str) -> str:

@@ -10,11 +10,11 @@ What is not here: which marks a picture has (see `boardmarks` and `moves`).
 from __future__ import annotations
 
 import base64
-import html
-import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from pathlib import Path
+
+from runstate_lab.show.letters import escaped, legal
 
 Mark = tuple[str, dict[str, str], str]
 Marks = tuple[Mark, ...]
@@ -23,7 +23,6 @@ FRONT = Path(__file__).parent / "front"
 SVG_SPACE = "http://www.w3.org/2000/svg"
 HEAD_LENGTH, HEAD_HALF = 8, 4
 SHEETS = ("marks.css",)
-ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def text(x: float, y: float, words: str, role: str, *, anchor: str = "middle") -> Mark:
@@ -33,7 +32,7 @@ def text(x: float, y: float, words: str, role: str, *, anchor: str = "middle") -
     ('text', {'x': '10', 'y': '20', 'text-anchor': 'middle', 'class': 'rs-label'}, 'reads')
     """
     place = {"x": _number(x), "y": _number(y), "text-anchor": anchor, "class": f"rs-{role}"}
-    return ("text", place, words)
+    return ("text", place, legal(words))
 
 
 def line(x1: float, y1: float, x2: float, y2: float, role: str) -> Mark:
@@ -76,15 +75,6 @@ def box(x: float, y: float, width: float, height: float, role: str, *, corner: f
     return ("rect", {**place, "rx": _number(corner), "class": f"rs-{role}"}, "")
 
 
-def legal(words: str) -> str:
-    r"""The words with everything escaped that no XML and no UTF-8 file can hold.
-
-    >>> legal("a\x01b \ud800 \uffff ok")
-    'a\\x01b \\ud800 \\uffff ok'
-    """
-    return ILLEGAL.sub(lambda found: ascii(found.group())[1:-1], words)
-
-
 def still(
     groups: Iterable[tuple[str, Marks]],
     size: tuple[int, int],
@@ -102,7 +92,7 @@ def still(
     """
     drawing = base64.b64encode(svg(groups, size, sheets=sheets).encode()).decode()
     source = f"data:image/svg+xml;base64,{drawing}"
-    return f'<img alt="{html.escape(legal(alt))}" width="{size[0]}" src="{source}">'
+    return f'<img alt="{escaped(alt)}" width="{size[0]}" src="{source}">'
 
 
 def svg(

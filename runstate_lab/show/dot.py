@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import graphviz
 
 from runstate_lab.show import palette
+from runstate_lab.show.letters import legal
 from runstate_lab.show.parts import Arrow, Form, Lane, Node, Point, Standing
 from runstate_lab.show.routes import clipped, pos
 
@@ -101,8 +102,9 @@ def plain(text: str) -> str:
     >>> print(plain("<b>R&D</b>"))
     <b>R&amp;D</b>
     """
-    legal = "".join(letter if _printable(letter) else "\N{REPLACEMENT CHARACTER}" for letter in text)
-    return graphviz.escape(legal.replace("&", "&amp;"))
+    # A tab or a return would be laid out by the engine, each in its own way.
+    shown = legal(text).replace("\t", " ").replace("\r", " ")
+    return graphviz.escape(shown.replace("&", "&amp;"))
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:
@@ -233,7 +235,7 @@ def flowing_label(text: str) -> str:
     if all(_em(letter, False) < 1 for letter in text):
         return plain(text)
     rows = "".join(
-        f'<TR><TD WIDTH="{round(width(line, palette.SMALL)) + 4}">{html_escape(line, quote=False)}</TD></TR>'
+        f'<TR><TD WIDTH="{round(width(line, palette.SMALL)) + 4}">{html_escape(legal(line), quote=False)}</TD></TR>'
         for line in text.split("\n")
     )
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0">{rows}</TABLE>>'
@@ -244,8 +246,3 @@ def _em(letter: str, bold: bool) -> float:
         return 1.0
     plain_width = next((em for letters, em in WIDTHS if letter in letters), 0.56)
     return plain_width + (0.055 if bold else 0)
-
-
-def _printable(letter: str) -> bool:
-    # XML 1.0 has no way to write the other control characters.
-    return letter == "\n" or unicodedata.category(letter) not in ("Cc", "Cs", "Cn")

@@ -22,6 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 from runstate_lab.show import palette
+from runstate_lab.show.letters import legal
 
 CACHE = Path(__file__).with_name("cache")
 PROGRAM = "graphviz-pure"
@@ -102,7 +103,7 @@ def dress(svg: str, *, name: str, inline: bool, prefix: str = "rs") -> str:
     for side in ("width", "height"):
         root.set(side, root.get(side, "0").removesuffix("pt"))
     root.set("role", "img")
-    root.set("aria-label", name)
+    root.set("aria-label", legal(name))
     root.set("class", "rs_picture")
     for group in root.iter(f"{{{SVG}}}g"):
         for title in group.findall(f"{{{SVG}}}title"):

@@ -9,11 +9,11 @@ it where a table is shown, never at the top of another module.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 
 import pandas
 
+from runstate_lab.show.letters import escaped, legal
 from runstate_lab.show.parts import one_line
 
 # JupyterLab sets every cell to the right, which suits numbers, not sentences.
@@ -86,8 +86,8 @@ def _cell(cell: object, usual: str) -> str:
 
 
 def _safe(cell: object) -> str:
-    return html.escape(_shown(cell))
+    return escaped(_shown(cell))
 
 
 def _shown(cell: object) -> str:
-    return "" if cell is None else one_line(str(cell))
+    return "" if cell is None else legal(one_line(str(cell)))

@@ -11,11 +11,11 @@ and how DOT is written and rendered (see `dot`, `engine`).
 from __future__ import annotations
 
 import base64
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from runstate_lab.show import dot, engine
+from runstate_lab.show.letters import escaped, legal
 from runstate_lab.show.parts import Arrow, Lane, Node, Point, Step, one_line
 
 if TYPE_CHECKING:
@@ -125,16 +125,16 @@ class Picture:
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None
     ) -> dict[str, str]:
-        return {"text/html": self._image(), "text/plain": self.sentence}
+        return {"text/html": self._image(), "text/plain": legal(self.sentence)}
 
     def _image(self) -> str:
         # An untrusted notebook shows an <img>, but a stored SVG only as text.
         try:
             drawing = self.svg()
         except engine.EngineMissing as missing:
-            return f"<pre>{html.escape(self.text())}\n\n{html.escape(str(missing))}</pre>"
+            return f"<pre>{escaped(self.text())}\n\n{escaped(str(missing))}</pre>"
         coded = base64.b64encode(drawing.encode()).decode()
-        alt = html.escape(self.sentence)
+        alt = escaped(self.sentence)
         return f'<img alt="{alt}" src="data:image/svg+xml;base64,{coded}">'
 
 

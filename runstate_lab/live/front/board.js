@@ -125,7 +125,7 @@ function hearKernel(view, { begun, heard, why, said }) {
   view.waiting?.();
   delete view.root.dataset.asking;
   paintBoard(view);
-  if (said || why) view.live.textContent = said || why;
+  if (said || why) view.live.textContent = legal(said || why);
   if (why) view.refuse?.(why);
 }
 
@@ -136,7 +136,7 @@ function paintBoard(view) {
   paintPrediction(model, view, here);
   tick(view.stores, model.get("shown"));
   view.picture.replaceChildren(boardPicture(model, path, all.length, path.length - 1));
-  if (!missing && !root.dataset.asking) view.live.textContent = here.step.said + judgedWords(model, order);
+  if (!missing && !root.dataset.asking) view.live.textContent = legal(here.step.said + judgedWords(model, order));
   const offered = Object.fromEntries(here.moves.map((one) => [one[0], one]));
   view.presses.forEach(({ show }) => show(offered));
   view.faults?.show(offered);

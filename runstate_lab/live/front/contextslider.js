@@ -119,7 +119,7 @@ function paintContext(view) {
   view.slider.value = String(budget);
   view.slider.setAttribute("aria-valuetext", `${budget} characters, ${shown.length} lines`);
   if (document.activeElement !== view.typed) view.typed.value = String(budget);
-  view.live.textContent = said;
+  view.live.textContent = legal(said);
   paintBar(view, now, said);
   paintSteps(view, budget, now);
   const fresh = new Set(now.changed.filter(() => hereOf(view).stops.includes(budget)));

@@ -97,7 +97,7 @@ function paintDesk(model, root, view) {
   if (step.old.title) paintCard(view.old, "The old card, kept", { ...step.old, rows: step.old.rows.slice(2, 4) });
   view.state.replaceChildren("Run-7 is ", element("b", {}, step.state.status), ` at revision ${step.state.revision}. Deployed: `, element("b", {}, step.state.deployed), ".");
   for (const [name, { button, note }] of Object.entries(view.controls)) switchControl(button, note, step.offs[name] ?? "");
-  view.live.textContent = step.said;
+  view.live.textContent = legal(step.said);
   const picture = drawing(step.size, `${step.said} ${step.cards.map((card) => card.join(", ")).join("; ")}.`);
   picture.append(drawGroup(step.marks, { class: "rs-desk" }));
   view.picture.replaceChildren(picture);

@@ -2,18 +2,23 @@
 // Parts are plain scripts, joined in a listed order by live.py; the last one exports render.
 const SVG_SPACE = "http://www.w3.org/2000/svg";
 
+// Letters that a saved picture cannot hold, as one sign that can be seen; the same as Python's.
+const ILLEGAL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\ud800-\udfff\ufffe\uffff]/gu;
+
+function legal(words) { return String(words).replace(ILLEGAL, "\ufffd"); }
+
 function element(tag, attributes = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
-  node.append(...children.filter((child) => child !== null));
+  node.append(...children.filter((child) => child !== null).map((child) => (typeof child === "string" ? legal(child) : child)));
   return node;
 }
 
 // A mark is [tag, attributes, text]; Python draws the same marks into the stored picture.
 function drawMark([tag, attributes, text]) {
   const node = document.createElementNS(SVG_SPACE, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text) node.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, legal(value));
+  if (text) node.textContent = legal(text);
   // Where only a part of a name is to be seen, the pointer finds the whole.
   if (attributes["aria-label"] && tag === "text") node.append(drawMark(["title", {}, attributes["aria-label"]]));
   return node;
@@ -45,7 +50,7 @@ function showFault(node, fault) {
 
 function faultPlace(model) {
   const place = element("p", { class: "rs-fault", role: "alert" });
-  const show = () => { place.textContent = model.get("fault"); place.hidden = !model.get("fault"); };
+  const show = () => { place.textContent = legal(model.get("fault")); place.hidden = !model.get("fault"); };
   model.on("change:fault", show);
   show();
   return place;

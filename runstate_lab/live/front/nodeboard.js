@@ -154,7 +154,7 @@ function paintBoard(view) {
   view.now = Object.assign({}, ...past.map((frame) => frame.view));
   Object.assign(root.dataset, { at: String(at), tick: String(view.now.tick), revision: String(view.now.revision), shown: model.get("shown"), mood: last.mood });
   const off = at === model.get("presses").length && model.get("fault") ? "" : last.said;
-  if (view.live.textContent !== off || !off) view.live.textContent = last.said;
+  if (view.live.textContent !== off || !off) view.live.textContent = legal(last.said);
   view.live.dataset.mood = last.mood;
   tick(view.kinds, model.get("shown"));
   paintGraph(view, past);
@@ -216,8 +216,8 @@ function paintClock(view) {
   switchOff(view, "release", off.release ?? "");
   const first = now.asking[0], ended = off.cancel ?? "";
   offer(view.asked, now.asking.map(([node]) => [node, node]));
-  approve.button.textContent = now.asking.length === 1 ? `${first[1]} approves ${first[0]}` : "Approve";
-  deny.button.textContent = now.asking.length === 1 ? `${first[1]} denies ${first[0]}` : "Deny";
+  approve.button.textContent = now.asking.length === 1 ? legal(`${first[1]} approves ${first[0]}`) : "Approve";
+  deny.button.textContent = now.asking.length === 1 ? legal(`${first[1]} denies ${first[0]}`) : "Deny";
   switchOff(view, "approve", first ? "" : "nobody is asked");
   switchOff(view, "deny", first ? "" : "nobody is asked");
   offer(view.stop, [["", "the run"], ...now.open.map((node) => [node, node])]);
@@ -236,7 +236,7 @@ function paintDesk(view, worker) {
   offer(held, options(mine.held));
   offer(old, options(mine.old));
   const only = (found) => (found.length === 1 ? ` ${found[0][0]}` : "");
-  const label = (name, text) => { view.controls[`${worker}-${name}`].button.textContent = text; };
+  const label = (name, text) => { view.controls[`${worker}-${name}`].button.textContent = legal(text); };
   label("finish", `Finish${only(mine.held)}`);
   label("fail", `Fail${only(mine.held) && ` at${only(mine.held)}`}`);
   label("late", mine.old.length === 1 ? `Late result of ${mine.old[0][0]}, attempt ${mine.old[0][1]}` : "Late result of an old attempt");
@@ -252,7 +252,7 @@ function paintTables(view, past) {
   view.claims.replaceChildren(table("Claims", graph.heads, rows, rows.findLastIndex(([name]) => fresh[`node:${name}`])));
   const presses = past.slice(1).map((frame) => frame.row);
   view.trace.replaceChildren(table("Presses", graph.press_heads, presses, presses.length - 1));
-  view.written.textContent = view.now.written ? `Written so far: ${view.now.written}.` : "Nothing is written yet.";
+  view.written.textContent = view.now.written ? legal(`Written so far: ${view.now.written}.`) : "Nothing is written yet.";
   paintOthers(view, past.length - 1);
 }
 

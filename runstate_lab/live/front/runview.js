@@ -86,7 +86,7 @@ function paintRun(model, root, view) {
   const many = run.newest === 1 ? "1 step" : `${run.newest} steps`;
   view.title.lastChild.textContent = `${many}, ${run.refused ??= run.steps.filter(({ code }) => code).length} refused`;
   for (const paint of [paintRunPicture, paintRunState, paintRunTrace, paintRunContext, paintRunOwner, paintRunChanges]) paint(view, moves);
-  view.live.textContent = moves.said + (rows[placeOf(rows, at)]?.folded ? " This step is folded away now." : "");
+  view.live.textContent = legal(moves.said) + (rows[placeOf(rows, at)]?.folded ? " This step is folded away now." : "");
   for (const part of [view.scrub, view.filter, view.changes]) part.show();
   centre(view.trace.body, view.trace.body.querySelector(".rs-now"));
   focusOn(root, key);
