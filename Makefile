@@ -15,7 +15,7 @@ export UV_PYTHON_DOWNLOADS := never
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-lab: .venv/.lab-is-ready  ## JupyterLab at lesson 00 (PORT=, ARGS=)
+lab: .venv/.lab-is-ready  ## JupyterLab at lesson 00, in runstate-course/ (PORT=, ARGS=)
 	@$(lab) lab $(if $(PORT),--port $(PORT)) $(ARGS)
 
 test: .venv/.test-is-ready  ## all tests but the slow ones (ARGS=)
@@ -36,7 +36,7 @@ verify: .venv/.test-is-ready  ## stubs fail, solutions pass, wrong answers fail 
 release: .venv/.test-is-ready  ## the student bundle, in dist/
 	@$(lab) release --out dist $(ARGS)
 
-wheel: .venv/.test-is-ready  ## the wheel, in dist/
+wheel: .venv/.test-is-ready  ## the wheel, in dist/; refused where a notebook is not as built
 	@$(python) -m hatchling build -t wheel -d dist
 
 doctor: .venv/.lab-is-ready  ## what is installed here, and what is missing
@@ -47,7 +47,7 @@ pins: pyproject.toml  ## write constraints.txt and binder/requirements.txt anew 
 	$$compile --upgrade --all-extras -o constraints.txt; \
 	$$compile --upgrade -c constraints.txt -o binder/requirements.txt
 
-clean:  ## remove what `make` made (progress stays)
+clean:  ## remove what `make` made (the course folder stays)
 	@rm -rf .venv dist .pytest_cache .hypothesis; find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/python:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -71,6 +72,28 @@ def test_binder_opens_the_first_lesson() -> None:
     )
 
 
+@pytest.mark.parametrize("made", [True, False], ids=["course folder", "none"])
+def test_binder_serves_the_course_folder(made: bool, tmp_path: Path) -> None:
+    """Where none can be made the server starts all the same, in the checkout."""
+    kit = tmp_path / "bin" / "runstate-lab"
+    kit.parent.mkdir()
+    (tmp_path / "mine").mkdir()
+    answer = f"echo {tmp_path / 'mine'}" if made else "echo no room >&2; exit 2"
+    kit.write_text(f"#!/bin/bash\n{answer}\n", encoding="utf-8")
+    kit.chmod(0o755)
+    seen = subprocess.run(
+        ["bash", str(BINDER / "start"), "printf", "%s\n"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{kit.parent}{os.pathsep}{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folder = tmp_path / "mine" if made else tmp_path
+
+    assert f"--ServerApp.root_dir={folder}" == seen.stdout.splitlines()[0]
+
+
 def test_no_other_file_of_binders_changes_the_build() -> None:
     """An environment.yml or apt.txt would bring unpinned parts."""
 
@@ -81,7 +104,7 @@ def test_no_other_file_of_binders_changes_the_build() -> None:
 
 @pytest.mark.slow
 def test_what_binder_would_do_ends_in_a_running_lab(tmp_path: Path) -> None:
-    """Fresh Python, pins, postBuild, start: the server answers and knows the kernel."""
+    """Fresh Python, pins, postBuild, start: the server has the kernel and a course folder."""
     source, python = tmp_path / "src", tmp_path / "env" / "bin" / "python"
     names = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"],
@@ -123,7 +146,14 @@ def test_what_binder_would_do_ends_in_a_running_lab(tmp_path: Path) -> None:
         assert server.stderr is not None
         opened = next(filter(None, map(FIRST_LESSON.search, server.stderr)))
         assert b'"python3"' in answer(f"{opened[1]}/api/kernelspecs?token=lesson")
+        listed = json.loads(answer(f"{opened[1]}/api/contents?token=lesson"))["content"]
+        assert {"catalogue.toml", "exercises", "notebooks"} == {each["name"] for each in listed}
     finally:
         server.terminate()
         server.communicate(timeout=SECONDS)
     run(str(python), "-c", "import os; os.chdir('/'); import runstate_lab.show")
+    run(
+        "bash",
+        "-c",
+        "cd runstate-course/notebooks; runstate-lab check 04; runstate-lab solution 04.1 | grep .",
+    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from runstate_lab.cli import laboratory, main, talk
-from runstate_lab.cli.laboratory import config_path, jupyter_command
+from runstate_lab.cli import main, talk
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.progress import progress_of
@@ -177,35 +175,6 @@ def test_doctor_names_python_and_every_package(tiny: Catalogue) -> None:
 
     assert 0 == seen.exit_code
     assert {"Python", "Chromium", "isolation", "jupyterlab", "graphviz-pure"} <= set(words)
-
-
-def test_the_lab_opens_the_first_lesson_on_this_machine_only(
-    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Root folder, address, lesson, port and the reader's own arguments."""
-    monkeypatch.setattr(laboratory, "has_browser", lambda: False)
-    command = jupyter_command(
-        tiny.root, tiny.lessons[0].notebook, port=8899, arguments=("--LabApp.collaborative=True",)
-    )
-
-    assert f"--ServerApp.root_dir={tiny.root}" in command
-    assert "--ServerApp.ip=127.0.0.1" in command
-    assert "--LabApp.default_url=/lab/tree/notebooks/00_hello.ipynb" in command
-    assert "--ServerApp.port=8899" in command
-    assert "--no-browser" in command
-    assert ("--allow-root" in command) == (os.geteuid() == 0)
-    assert "--LabApp.collaborative=True" == command[-1]
-
-
-def test_the_labs_settings_are_private_to_the_course(tiny: Catalogue) -> None:
-    """News are off through files inside the course folder; the user's stay."""
-    first = Path(config_path(tiny.root).split(os.pathsep)[0])
-    settings = json.loads(
-        (first / "labconfig" / "default_setting_overrides.json").read_text(encoding="utf-8")
-    )
-
-    assert tiny.root in first.parents
-    assert "false" == settings["@jupyterlab/apputils-extension:notification"]["fetchNews"]
 
 
 def test_a_learners_verb_never_works_inside_the_package(

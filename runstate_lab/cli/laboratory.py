@@ -1,34 +1,22 @@
-"""`runstate-lab lab`: JupyterLab at the first lesson, served from the course folder."""
+"""`runstate-lab lab`: JupyterLab at the first lesson, in a course folder of the learner's own.
+
+How Jupyter is told about it is in `server`, how the folder is filled in `course.folder`.
+"""
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
 import webbrowser
 from pathlib import Path
 
 import click
 
-from runstate_lab.cli.talk import Asked, say
+from runstate_lab.cli import server
+from runstate_lab.cli.talk import Asked, say, tell
 from runstate_lab.course import catalogue as catalogues
-from runstate_lab.course.folder import KIT, replace, set_up
-
-# The news pop-up would cover the first lesson, and its question goes to another host;
-# jupytext would offer to open the masters as notebooks.
-SETTINGS = {
-    Path("labconfig", "default_setting_overrides.json"): {
-        "@jupyterlab/apputils-extension:notification": {
-            "fetchNews": "false",
-            "checkForUpdates": False,
-        }
-    },
-    Path("jupyter_server_config.json"): {
-        "ServerApp": {"jpserver_extensions": {"jupyterlab_jupytext": False}},
-        "LabApp": {"extension_manager": "readonly"},
-    },
-}
+from runstate_lab.course.faults import AskedWrongly
+from runstate_lab.course.folder import Delivery, is_ours, origin, set_up
 
 
 class Port(click.ParamType):
@@ -51,54 +39,69 @@ class Port(click.ParamType):
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": True})
 @click.option("--port", type=Port(), help="The port; else Jupyter chooses one.")
+@click.option("--prepare", is_flag=True, help="Only make the course folder, and print its path.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.pass_obj
-def lab(asked: Asked, port: int | None, arguments: tuple[str, ...]) -> None:
+def lab(asked: Asked, port: int | None, prepare: bool, arguments: tuple[str, ...]) -> None:
     """Open JupyterLab at the first lesson (ARGUMENTS go to Jupyter)."""
     root = course_folder(asked)
     course = catalogues.load(root)
+    if prepare:
+        tell(str(root))
+        return
     say(f"{course.title}\ncourse folder: {root}")
-    command = jupyter_command(root, course.lessons[0].notebook, port=port, arguments=arguments)
-    environment = {**os.environ, "JUPYTER_CONFIG_PATH": config_path(root)}
-    if os.name == "posix":
-        os.execvpe(command[0], command, environment)
-    click.get_current_context().exit(subprocess.call(command, env=environment))
+    browser = has_browser()
+    if not browser:
+        say("no browser here: open the address that Jupyter prints")
+    if not server.script():
+        say(f"there is no command runstate-lab beside {sys.executable}")
+        say(f"hint: in the lab's terminal write: {Path(sys.executable).name} -m runstate_lab")
+    first = course.lessons[0].notebook
+    told = server.settings(root, first, port=port, browser=browser, given=arguments)
+    server.prepare(root, told, given=arguments)
+    server.serve(root, arguments)
 
 
 def course_folder(asked: Asked) -> Path:
-    """The folder to serve; an installed kit's course is copied out of it first."""
-    root = asked.root
-    if root != KIT:
-        return root
-    folder = Path.cwd() / catalogues.OWN_COPY
-    written, kept = set_up(KIT, folder)
-    if written:
-        say(f"{len(written)} files written to {folder}")
-    for name in kept:
-        say(f"{name} is newer in the kit; yours was changed and stays as it is")
+    """The folder to serve; that of a kit or a checkout is filled, or brought up to date."""
+    folder, source = origin(asked.root, Path.cwd().resolve(), far=asked.far)
+    if source is None:
+        return folder
+    if not is_ours(folder, source) and not _may_fill(folder):
+        raise AskedWrongly(
+            f"{folder} is no course folder of runstate-lab, and it is not empty",
+            hint="rename it, or run this in another folder",
+        )
+    try:
+        done = set_up(source, folder)
+    except PermissionError as error:
+        raise AskedWrongly(
+            f"the course folder cannot be written: {error.filename}: {error.strerror}",
+            hint="run this in a folder of your own, such as your home folder",
+        ) from None
+    _tell_delivery(done, folder)
     return folder
 
 
-def jupyter_command(
-    root: Path, first: Path, *, port: int | None, arguments: tuple[str, ...]
-) -> list[str]:
-    """The command that serves this folder, on this machine only."""
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        f"--ServerApp.root_dir={root}",
-        "--ServerApp.ip=127.0.0.1",
-        f"--LabApp.default_url=/lab/tree/{first.as_posix()}",
-    ]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")
-    if port is not None:
-        command += [f"--ServerApp.port={port}"]
-    if not has_browser():
-        say("no browser here: open the address that Jupyter prints")
-        command.append("--no-browser")
-    return [*command, *arguments]
+def _may_fill(folder: Path) -> bool:
+    """Ask before the course is put among somebody's files; no one to ask means no."""
+    question = f"{folder} holds files of yours. Put the course among them?"
+    return sys.stdin.isatty() and click.confirm(question, err=True)
+
+
+def _tell_delivery(done: Delivery, folder: Path) -> None:
+    """One line for each thing that happened."""
+    lines = (
+        (done.written, "{count} written to {folder}"),
+        (done.brought, "{count} not as built; your changed copies are now in {folder}: {names}"),
+        (done.kept, "{count} newer in the kit; yours were changed and stay: {names}"),
+    )
+    for paths, words in lines:
+        if paths:
+            count = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
+            say(words.format(count=count, folder=folder, names=", ".join(map(str, paths))))
+    if done.set_aside:
+        say(f"the record of delivered files was broken; it is kept as {done.set_aside}")
 
 
 def has_browser() -> bool:
@@ -110,12 +113,3 @@ def has_browser() -> bool:
         return bool(seen and webbrowser.get())
     except webbrowser.Error:
         return False
-
-
-def config_path(root: Path) -> str:
-    """The search path of Jupyter's settings, ours first; the user's stay in force."""
-    folder = root / ".runstate" / "jupyter"
-    for name, settings in SETTINGS.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        replace(folder / name, json.dumps(settings, indent=1).encode())
-    return os.pathsep.join(filter(None, [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")]))

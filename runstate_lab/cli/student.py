@@ -69,8 +69,7 @@ def solution(asked: Asked, task: str) -> None:
     exercise = course.exercise(task)
     wanted = exercise.task(task)
     book = progress_of(course.root)
-    _require_attempt(course, exercise, book)
-    text = (course.root / exercise.master).read_text(encoding="utf-8")
+    text = (_require_attempt(course, exercise, book) / exercise.master).read_text(encoding="utf-8")
     for cell in read_master(text, exercise.master):
         if cell.role == "answer" and cell.task == wanted.id:
             tell(cell.solved)
@@ -203,8 +202,12 @@ def _row(course: Catalogue, exercise: Exercise) -> dict[str, object]:
     }
 
 
-def _require_attempt(course: Catalogue, exercise: Exercise, book: Progress) -> None:
-    if not (course.root / exercise.master).exists():
+def _require_attempt(course: Catalogue, exercise: Exercise, book: Progress) -> Path:
+    """The root where the solutions are at hand, after an attempt."""
+    from runstate_lab.course.folder import sources
+
+    root = sources(course)
+    if root is None or not (root / exercise.master).exists():
         raise AskedWrongly(
             f"the solutions are not in {course.root}",
             hint=f"runstate-lab hint {exercise.tasks[0].id}; solutions are in the kit's repository",
@@ -214,6 +217,7 @@ def _require_attempt(course: Catalogue, exercise: Exercise, book: Progress) -> N
             f"exercise {exercise.number} was never tried here",
             hint=f"write an answer, save, then: runstate-lab check {exercise.number}",
         )
+    return root
 
 
 VERBS = (lab, check, hint, solution, reset, submit, progress)

@@ -17,7 +17,7 @@ from rich.console import Console
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.faults import AskedWrongly
-from runstate_lab.course.folder import KIT
+from runstate_lab.course.folder import KIT, own_folder
 
 # A pipe that nobody reads; on Windows also EINVAL.
 GONE = (errno.EPIPE, errno.ESHUTDOWN, *((errno.EINVAL,) if os.name == "nt" else ()))
@@ -78,7 +78,11 @@ class Asked:
                 f"no course folder in {Path.cwd()} or above it",
                 hint="runstate-lab lab makes one here; --course DIR names another",
             )
-        return self.catalogue
+        mine = self.root if self.course else own_folder(self.root)
+        if mine == self.root:
+            return self.catalogue
+        say(f"course folder: {mine}")
+        return catalogue.load(mine)
 
 
 class Talk(Console):

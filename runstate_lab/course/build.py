@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from runstate_lab.course import kernels
+from runstate_lab.course import built, kernels
 from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
 from runstate_lab.course.marks import Cell, read_master
@@ -141,8 +141,26 @@ def build(
 
     with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
         list(pool.map(one, chosen))
+    for fault in _table(catalogue, chosen, check=check):
+        faults.append(fault)
     raise_any(sorted(faults, key=str))
     return chosen
+
+
+def _table(
+    catalogue: Catalogue, chosen: Iterable[Target], *, check: bool
+) -> Iterator[CourseFault]:
+    """Write which notebooks are as built; with `check`, tell where the table says otherwise."""
+    root, before = catalogue.root, built.read(catalogue.root)
+    handed_out = [each.notebook for each in catalogue.rows]
+    names = [path for each in chosen for path in each.notebooks if path in handed_out]
+    now = built.digests(root, (name for name in names if (root / name).is_file()))
+    known = {name.as_posix() for name in handed_out}
+    after = {name: digest for name, digest in {**before, **now}.items() if name in known}
+    if check and after != before:
+        yield CourseFault("is stale", place=Place(Path(built.FILE)), hint="runstate-lab build")
+    elif not check:
+        (root / built.FILE).write_text(built.as_text(after), encoding="utf-8", newline="\n")
 
 
 def _compare(root: Path, path: Path, text: str, target: Target) -> None:

@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from runstate_lab.course import built
 from runstate_lab.course.build import render, targets
 from runstate_lab.course.catalogue import FILE, Catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place, raise_any
@@ -51,7 +52,7 @@ Secrets = Mapping[str, Place]
 def release(catalogue: Catalogue, out: Path) -> Path:
     """The path of the bundle that was written; nothing is written where it leaks."""
     _require_solutions(catalogue)
-    raise_any(_stale(catalogue))
+    raise_any([*_stale(catalogue), *_worked_in(catalogue)])
     files = examine(catalogue)
     out.mkdir(parents=True, exist_ok=True)
     path = out / BUNDLE
@@ -212,6 +213,19 @@ def _stale(catalogue: Catalogue) -> list[CourseFault]:
         for path, text in render(catalogue, target).items()
         if (catalogue.root / path).exists()
         and (catalogue.root / path).read_text(encoding="utf-8") != text
+    ]
+
+
+def _worked_in(catalogue: Catalogue) -> list[CourseFault]:
+    """Lessons in which somebody has worked since they were built."""
+    return [
+        CourseFault(
+            "is not as built: somebody has worked in it",
+            place=Place(lesson.notebook),
+            hint=f"git checkout -- {lesson.notebook}, or runstate-lab build {lesson.name}",
+        )
+        for lesson in catalogue.lessons
+        if not built.is_as_built(catalogue.root, lesson.notebook)
     ]
 
 
