@@ -17,11 +17,10 @@ from runstate_lab.grading import binding  # noqa: E402
 from runstate_lab.grading.bridge import (  # noqa: E402
     VisibleChecks,
     visible_checks,
-    worker_cells,
     write_notebook,
 )
 from runstate_lab.grading.dispatch import grade_answers  # noqa: E402
-from runstate_lab.grading.exercise import GradedExercise, load_exercise  # noqa: E402
+from runstate_lab.grading.exercise import GradedExercise, load_exercise, worker_cells  # noqa: E402
 from runstate_lab.grading.faults import StudentDied  # noqa: E402
 from runstate_lab.grading.purse import Purse  # noqa: E402
 from runstate_lab.grading.verdict import Case, Verdict  # noqa: E402

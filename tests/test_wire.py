@@ -301,7 +301,7 @@ def test_there_is_nothing_to_type_in(student: Student) -> None:
 
 def test_a_call_has_its_time(student: Student) -> None:
     """A call that never ends is ended, and every later call says so."""
-    student.call_timeout = 0.3
+    student.meter.call = 0.3
     with pytest.raises(StudentTimeout, match="no answer within 0.3 s"):
         student.hang()
     with pytest.raises(StudentTimeout):
@@ -346,7 +346,7 @@ def test_a_swallowed_death_is_raised_at_the_end() -> None:
 
 def test_a_broad_expectation_does_not_take_a_death_for_its_exception(student: Student) -> None:
     """pytest.raises(Exception) lets a time-out through."""
-    student.call_timeout = 0.3
+    student.meter.call = 0.3
     with pytest.raises(WorkerGone), pytest.raises(Exception):  # noqa: B017, PT011
         student.hang()
 

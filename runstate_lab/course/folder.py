@@ -17,7 +17,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from runstate_lab.course import built
-from runstate_lab.course.build import render, targets
 from runstate_lab.course.catalogue import FILE, OWN_COPY, Catalogue, Exercise, load
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
 from runstate_lab.course.names import student as student_name
@@ -119,7 +118,7 @@ def states(kit: Path, folder: Path) -> dict[Path, State]:
     delivered = _read_record(folder / DELIVERED) or {}
     return {
         name: _state(folder / name, wanted, delivered.get(name.as_posix()))
-        for name, wanted in _wanted(kit).items()
+        for name, wanted in _digests(kit).items()
     }
 
 
@@ -131,7 +130,7 @@ def set_up(kit: Path, folder: Path) -> Delivery:
     """
     made: dict[str, list[Path]] = {"written": [], "brought": [], "kept": []}
     with _record(folder) as (delivered, set_aside):
-        first, wanted = not delivered, _wanted(kit)
+        first, wanted = not delivered, _digests(kit)
         for name, state in states(kit, folder).items():
             if state is State.BEHIND:
                 made["kept"].append(name)
@@ -300,6 +299,9 @@ def _fresh(catalogue: Catalogue, exercise: Exercise) -> bytes:
         if path.is_file() and (root == KIT or built.is_as_built(root, exercise.notebook)):
             return path.read_bytes()
     if source:
+        # Late: what executes notebooks takes seconds to import, and no other verb here needs it.
+        from runstate_lab.course.build import render, targets
+
         course = load(source)
         (target,) = (each for each in targets(course, [exercise.name]) if each.exercise)
         return render(course, target)[exercise.notebook].encode()
@@ -309,7 +311,7 @@ def _fresh(catalogue: Catalogue, exercise: Exercise) -> bytes:
     )
 
 
-def _wanted(kit: Path) -> dict[Path, str]:
+def _digests(kit: Path) -> dict[Path, str]:
     """The digest that each file of the course has when nobody has worked in it."""
     course, table = load(kit), built.read(kit)
     names = [Path(FILE), *(each.notebook for each in course.rows)]

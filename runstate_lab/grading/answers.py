@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from runstate_lab.grading.binding import WorkerPlan
-from runstate_lab.grading.bridge import worker_cells
-from runstate_lab.grading.exercise import GradedExercise
+from runstate_lab.grading.exercise import GradedExercise, worker_cells
 from runstate_lab.grading.loading import load_flaws
 from runstate_lab.grading.sift import Sifted, sift
 from runstate_lab.course.reasons import Unreadable

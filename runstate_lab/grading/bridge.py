@@ -47,19 +47,6 @@ def visible_checks(exercise: GradedExercise) -> tuple[VisibleCheck, ...]:
     )
 
 
-def worker_cells(
-    exercise: GradedExercise, sources: Mapping[str, str]
-) -> tuple[tuple[str, str], ...]:
-    """What the worker runs: our given cells and the student's answers, in our order."""
-    rows = []
-    for cell in exercise.cells:
-        if cell.role == "answer" and cell.task in sources:
-            rows.append((sources[cell.task], cell.task))
-        elif cell.role == "given" and not cell.teacher:
-            rows.append((cell.source, f"given {cell.number + 1}"))
-    return tuple(rows)
-
-
 def write_notebook(exercise: GradedExercise, usable: frozenset[str], folder: Path) -> Path:
     """Our notebook with the usable answers bound, written where nbval runs it."""
     notebook = json.loads(exercise.notebook.read_text(encoding="utf-8"))

@@ -77,6 +77,19 @@ class GradedExercise:
         return tuple(name for each in self.tasks if each.id == task for name in each.answers)
 
 
+def worker_cells(
+    exercise: GradedExercise, sources: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    """What the worker runs: our given cells and the student's answers, in our order."""
+    rows = []
+    for cell in exercise.cells:
+        if cell.role == "answer" and cell.task in sources:
+            rows.append((sources[cell.task], cell.task))
+        elif cell.role == "given" and not cell.teacher:
+            rows.append((cell.source, f"given {cell.number + 1}"))
+    return tuple(rows)
+
+
 def course_root(course: Path | None = None) -> Path:
     """The checkout that holds catalogue and solutions; refuses one without.
 

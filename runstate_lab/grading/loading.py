@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from runstate_lab.grading.binding import WorkerPlan
-from runstate_lab.grading.bridge import worker_cells
-from runstate_lab.grading.exercise import GradedExercise
+from runstate_lab.grading.exercise import GradedExercise, worker_cells
 from runstate_lab.grading.faults import BudgetSpent, StudentStarved, WorkerGone
 from runstate_lab.grading.kinds import kind_of, plain, trace_of
 

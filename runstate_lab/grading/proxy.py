@@ -105,15 +105,6 @@ class Student:
         self.meter = Meter(self._channel.process, call=call_timeout, total=total)
         self._load(cells)
 
-    @property
-    def call_timeout(self) -> float:
-        """The seconds that one call may compute or idle."""
-        return self.meter.call
-
-    @call_timeout.setter
-    def call_timeout(self, seconds: float) -> None:
-        self.meter.call = seconds
-
     def __enter__(self) -> Student:
         return self
 
