@@ -10,7 +10,7 @@ python := .venv/bin/python
 lab := .venv/bin/runstate-lab
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: help lab test sweep build check-build verify release wheel doctor pins clean
+.PHONY: help lab test sweep load build check-build verify release wheel doctor pins clean
 
 help:  ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -24,10 +24,16 @@ test: .venv/.test-is-ready  ## all tests but the slow ones (ARGS=)
 sweep: .venv/.test-is-ready  ## the slow tests (ARGS=)
 	@$(python) -m pytest -m slow $(ARGS)
 
+load: .venv/.test-is-ready  ## the same grades on a busy machine (half an hour; not part of CI)
+	@$(python) -m pytest tests/load.py $(ARGS)
+
 build: .venv/.test-is-ready  ## masters -> notebooks (ARGS= names, none: all)
 	@$(lab) build $(ARGS)
 
-check-build: .venv/.test-is-ready  ## refuse a stale or hand-edited notebook
+check-load: .venv/.test-is-ready  ## the same grades on a busy machine (half an hour; not part of CI)
+	@$(python) -m pytest tests/load.py $(ARGS)
+
+build: .venv/.test-is-ready  ## refuse a stale or hand-edited notebook
 	@$(lab) build --check $(ARGS)
 
 verify: .venv/.test-is-ready  ## stubs fail, solutions pass, wrong answers fail where they say

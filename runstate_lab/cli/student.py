@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import getpass
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,23 +16,30 @@ from runstate_lab.course.catalogue import Catalogue, Exercise
 from runstate_lab.course.faults import AskedWrongly, CourseFault
 from runstate_lab.course.progress import Entry, Progress, progress_of
 
+if TYPE_CHECKING:
+    from runstate_lab.grading.checks import Outcome
+
 NOT_HELD = 1
 
 
 @click.command()
 @click.argument("exercise")
 @click.option("--json", "as_json", is_flag=True, help="The result for machines.")
+@click.option("--all", "held_back", is_flag=True, help="The held-back checks too, where they are.")
 @click.pass_context
-def check(ctx: click.Context, exercise: str, as_json: bool) -> None:
+def check(ctx: click.Context, exercise: str, as_json: bool, held_back: bool) -> None:
     """Run the visible checks of EXERCISE (04) on your saved notebook."""
     from runstate_lab.grading.checks import check_notebook
 
     course = ctx.obj.own_catalogue
     wanted = course.exercise(exercise)
+    source = _source_of_checks(course, wanted) if held_back else None
     report = check_notebook(wanted, course.root / wanted.notebook)
     held = [task.id for task in wanted.tasks if report.task_held(task.id)]
+    if source is not None:
+        report = replace(report, others=_held_back(course, wanted, source))
     if as_json:
-        outcomes = [asdict(outcome) for outcome in report.outcomes]
+        outcomes = [asdict(outcome) for outcome in (*report.outcomes, *report.others)]
         tell(json.dumps({"exercise": wanted.name, "held": held, "checks": outcomes}, indent=1))
     else:
         tell_report(str(report))
@@ -150,6 +158,36 @@ def _tell_receipt(line: str) -> None:
         gone = True
     if gone:
         say(line)
+
+
+def _source_of_checks(course: Catalogue, exercise: Exercise) -> Path:
+    from runstate_lab.course.folder import sources
+
+    root = sources(course)
+    if root is None or not (root / exercise.hidden).exists():
+        raise AskedWrongly(
+            "the held-back checks are not at hand here",
+            hint=f"runstate-lab check {exercise.number} runs the visible ones; "
+            "the others are in the kit's repository",
+        )
+    return root
+
+
+def _held_back(course: Catalogue, exercise: Exercise, root: Path) -> tuple[Outcome, ...]:
+    """The held-back checks as a grade would find them: title and kind of failure only."""
+    from runstate_lab.grading.checks import Outcome
+    from runstate_lab.grading.dispatch import grade_own
+    from runstate_lab.grading.feedback import case_words
+
+    record = grade_own(root, exercise.name, course.root / exercise.notebook)
+    if not record.tasks:
+        raise CourseFault(f"the held-back checks could not be run: {record.reason}")
+    return tuple(
+        Outcome(task.task, case.title, case.verdict == "PASS", case_words(case))
+        for task in record.tasks
+        for case in task.cases
+        if not case.visible
+    )
 
 
 def _predictions(book: Progress) -> str:

@@ -60,11 +60,13 @@ class Report:
     outcomes: tuple[Outcome, ...]
     held_back: int
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    others: tuple[Outcome, ...] = ()
 
     @property
     def held(self) -> bool:
-        """Whether every task has a check and every check held."""
-        return all(self.task_held(task.id) for task in self.exercise.tasks)
+        """Whether every task has a check and every check that was run held."""
+        visible = all(self.task_held(task.id) for task in self.exercise.tasks)
+        return visible and all(outcome.held for outcome in self.others)
 
     def of(self, task: str) -> tuple[Outcome, ...]:
         """The outcomes of one task, in the notebook's order."""
@@ -86,10 +88,14 @@ class Report:
         missing = [task.id for task in self.exercise.tasks if not self.of(task.id)]
         plural = "" if self.held_back == 1 else "s"
         others = f"{self.held_back} held-back check{plural} not run here"
+        if self.others:
+            others = f"{sum(row.held for row in self.others)} of {len(self.others)} held-back checks held"
         if missing:
             return f"no visible check is left for {', '.join(missing)}, {others}"
         if failed:
             return f"{failed} of {len(self.outcomes)} visible checks did not hold, {others}"
+        if self.others:
+            return f"visible checks held, {others}"
         if self.held_back:
             return f"visible checks held; this is not the whole answer: {others}"
         return "visible checks held; there are no others"
@@ -106,6 +112,10 @@ class Report:
                 if not outcome.held
             ]
             lines += [f"      note: {note}" for note in self.notes.get(task.id, ())]
+        for row in self.others:
+            mark = "held    " if row.held else "not held"
+            words = f": {row.words}" if row.words else ""
+            lines.append(f"{row.task}  {mark}  {row.check.removesuffix('.')}{words}")
         for trail in self._trails():
             lines += ["", *trail.rstrip().splitlines()]
         return "\n".join([*lines, "", self.closing])
