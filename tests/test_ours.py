@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -115,8 +116,6 @@ def test_our_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     watched = os.pidfd_open(number)
     started.kill()
     started.communicate()
-    import select
-
     ended, _, _ = select.select([watched], [], [], 60)
     os.close(watched)
 
@@ -141,3 +140,54 @@ def test_a_folder_in_use_is_not_swept_and_an_abandoned_one_is(
         assert (3, 1) == (before, scratch.sweep())
         assert used.is_dir()
     assert ["runstate-grade-other"] == [path.name for path in tmp_path.glob("runstate-grade-*")]
+
+
+def started_in(folder: Path) -> list[int]:
+    """The processes whose environment names the folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            variables = (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if bytes(folder) in variables:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.slow
+def test_nothing_lives_on_when_a_grading_is_killed(tmp_path: Path) -> None:
+    """Session, kernel and worker end with it, and the next grading sweeps its folders."""
+    (tmp_path / "course").mkdir()
+    made = controls.write_controls(tmp_path / "course")
+    reached, submission = tmp_path / "reached", tmp_path / "class" / "ana" / made.right.name
+    os.mkfifo(reached)
+    submission.parent.mkdir(parents=True)
+    # The first worker only loads the answer; the second one belongs to our kernel.
+    tells = f"open({str(reached)!r}, 'w').close()\n"
+    text = made.right.read_text().replace("def twice", tells.replace("\n", "\\n") + "def twice")
+    submission.write_text(text)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    grading = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "runstate_lab", "--course", str(made.root), "grade"),
+            *(str(submission.parents[1]), "--out", str(tmp_path / "out"), "--isolation", "none"),
+        ],
+        env={**ours.environment(temporary), "TMPDIR": str(temporary)},
+        stderr=subprocess.DEVNULL,
+    )
+    for _ in range(2):
+        reached.read_bytes()
+    watched = [os.pidfd_open(number) for number in started_in(temporary)]
+    grading.kill()
+    grading.wait()
+    left = list(watched)
+    while left:
+        ended, _, _ = select.select(left, [], [], 60)
+        assert ended, "a process lives on"
+        left = [one for one in left if one not in ended]
+
+    assert len(watched) >= 4
+    assert [] == started_in(temporary)
+    assert list(temporary.glob("runstate-grade-*"))

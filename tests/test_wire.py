@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from runstate_lab.errors import ContextRejected, Refusal, RevisionConflict
+from runstate_lab.grading.channel import Channel
 from runstate_lab.grading.faults import (
     HandleMisuse,
     NameMissing,
@@ -417,3 +418,14 @@ def test_a_worker_that_cannot_start_is_our_fault(monkeypatch: pytest.MonkeyPatch
 
     with pytest.raises(WorkerUnavailable, match="exit status 3"):
         Student([("print('never')", "04.1")], level="confined")
+
+
+def test_a_reading_thread_that_fails_is_our_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told at once, the worker is ended, and nothing waits for an answer."""
+
+    def broken(self: Channel, stream: object) -> bytes:
+        raise ValueError("ours")
+
+    monkeypatch.setattr(Channel, "_frame", broken)
+    with pytest.raises(WorkerUnavailable, match="the reading thread failed: ValueError"):
+        Student(CELLS, level=LEVEL)

@@ -93,11 +93,9 @@ class Channel:
             found = self._incoming.get(timeout=max(seconds, 0.001))
         except queue.Empty:
             return None
-        if isinstance(found, WorkerGone):
+        if isinstance(found, WorkerGone | OurFault):
             self._incoming.put(found)
-            raise self._explained(found)
-        if isinstance(found, OurFault):
-            raise found
+            raise self._explained(found) if isinstance(found, WorkerGone) else found
         self._unread.release()
         return found
 

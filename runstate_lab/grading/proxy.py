@@ -33,6 +33,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -168,7 +169,8 @@ class Student:
             return self._request("start", *operands)
         except (StudentError, WorkerGone, OurFault) as error:
             printed = self.output[-500:]
-            self._channel.close()
+            with suppress(OurFault):
+                self._channel.close()
             self._closed = True
             raise WorkerUnavailable(
                 f"asked for a worker of level {self.level}, found {error} {printed}\n"
