@@ -158,13 +158,12 @@ class Student:
             found = self._channel.close()
             self.dead = self.dead or found
             self._reported = self.dead
-            if self.dead is None:
-                self.dead = WorkerGone("this worker was closed")
+            self.dead = self.dead or WorkerGone("this worker was closed")
         return self._reported
 
     def _start(self, scratch: Path | None, memory: int, cpu_seconds: int) -> tuple[str, ...]:
         folder = str(scratch.resolve()) if scratch else None
-        operands = (self.level, folder, memory, cpu_seconds, self.limits.max_bytes)
+        operands = self.level, folder, memory, cpu_seconds, self.limits.max_bytes
         try:
             return self._request("start", *operands)
         except (StudentError, WorkerGone, OurFault) as error:
