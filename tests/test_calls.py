@@ -353,6 +353,31 @@ def test_an_honest_answer_is_not_in_the_way_of_the_walls(name: str) -> None:
     assert expected == found
 
 
+def test_a_scratch_folder_takes_files_and_a_database(tmp_path: Path) -> None:
+    """With a folder of its own an answer keeps files there, the kit's store on disk included."""
+    cell = """
+import json, os, pathlib, shutil, sqlite3, tempfile
+from runstate_lab import RunState, SqliteStateStore, StateProposal
+from runstate_lab.runtime import Runtime
+def answer():
+    store = SqliteStateStore("run.sqlite", RunState("run-7"))
+    state = Runtime(store).accept_runtime(StateProposal("run_started", "", 0))
+    store.close()
+    with sqlite3.connect("other.sqlite") as file:
+        file.execute("pragma journal_mode = wal"); file.execute("create table t (a)")
+    file.close()
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        draft = pathlib.Path(folder, "draft"); draft.write_text("x"); draft.rename("kept")
+    shutil.copyfile("kept", "copy")
+    with open("copy", "r+b") as file: file.truncate(0); os.fsync(file.fileno())
+    return state.revision, sorted(name for name in os.listdir() if "queue" not in name)
+"""
+    with Student([(cell, "1.1")], level="confined", scratch=tmp_path, call_timeout=20.0) as student:
+        found = student.answer()
+
+    assert (1, ["copy", "kept", "other.sqlite", "run.sqlite"]) == found
+
+
 @pytest.mark.parametrize("name", REFUSED_CLEANLY)
 def test_what_is_refused_is_refused_with_its_own_exception(name: str) -> None:
     """The answer goes on after it; no worker dies of a refused call."""

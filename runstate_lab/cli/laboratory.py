@@ -85,6 +85,7 @@ def jupyter_command(
     """The command that serves this folder, on this machine only."""
     command = [
         sys.executable,
+        "-P",  # the working folder may hold what others named
         "-m",
         "jupyterlab",
         f"--ServerApp.root_dir={root}",
