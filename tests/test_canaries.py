@@ -55,7 +55,7 @@ HOLES = {
     "messages by number or name": (69, 70, 240),
     "lock a file of ours": (73,),
     "flags of a file of ours": (16,),
-    "watch a file of ours": (253, 253, 294),
+    "watch a file of ours": (253, 254, 294),
     "stop or hide itself": (157,),
     "disk and caches of all": (306, 221),
 }
