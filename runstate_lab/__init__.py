@@ -37,7 +37,8 @@ import sys
 # First of all: `python -m` puts the working folder before every library, and what
 # lies there may be somebody else's. Why, and what is left, says `__main__`.
 _CHECKOUT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-if sys.argv[:1] == ["-m"] and sys.path[0] == os.getcwd() != _CHECKOUT:
+_ASKED = {word.removeprefix("-m").partition(".")[0] for word in sys.orig_argv}
+if sys.argv[:1] == ["-m"] and __name__ in _ASKED and sys.path[0] == os.getcwd() != _CHECKOUT:
     del sys.path[0]
 
 from importlib import import_module

@@ -288,7 +288,7 @@ def test_the_names_are_those_of_the_kernels_header() -> None:
     text = header.read_text(encoding="utf-8") if header else ""
     theirs = {name: int(number) for name, number in re.findall(r"__NR_(\w+) (\d+)", text)}
 
-    assert {} == {name: number for name, number in theirs.items() if ours.get(name, number) != number}
+    assert [] == [name for name, number in theirs.items() if ours.get(name, number) != number]
     assert set() == {name for name, number in theirs.items() if number <= 450} - set(ours)
 
 
@@ -351,6 +351,31 @@ def test_an_honest_answer_is_not_in_the_way_of_the_walls(name: str) -> None:
         found = student.answer()
 
     assert expected == found
+
+
+def test_a_scratch_folder_takes_files_and_a_database(tmp_path: Path) -> None:
+    """With a folder of its own an answer keeps files there, the kit's store on disk included."""
+    cell = """
+import json, os, pathlib, shutil, sqlite3, tempfile
+from runstate_lab import RunState, SqliteStateStore, StateProposal
+from runstate_lab.runtime import Runtime
+def answer():
+    store = SqliteStateStore("run.sqlite", RunState("run-7"))
+    state = Runtime(store).accept_runtime(StateProposal("run_started", "", 0))
+    store.close()
+    with sqlite3.connect("other.sqlite") as file:
+        file.execute("pragma journal_mode = wal"); file.execute("create table t (a)")
+    file.close()
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        draft = pathlib.Path(folder, "draft"); draft.write_text("x"); draft.rename("kept")
+    shutil.copyfile("kept", "copy")
+    with open("copy", "r+b") as file: file.truncate(0); os.fsync(file.fileno())
+    return state.revision, sorted(name for name in os.listdir() if "queue" not in name)
+"""
+    with Student([(cell, "1.1")], level="confined", scratch=tmp_path, call_timeout=20.0) as student:
+        found = student.answer()
+
+    assert (1, ["copy", "kept", "other.sqlite", "run.sqlite"]) == found
 
 
 @pytest.mark.parametrize("name", REFUSED_CLEANLY)

@@ -55,7 +55,7 @@ HOLES = {
     "messages by number or name": (69, 70, 240),
     "lock a file of ours": (73,),
     "flags of a file of ours": (16,),
-    "watch a file of ours": (253, 253, 294),
+    "watch a file of ours": (253, 254, 294),
     "stop or hide itself": (157,),
     "disk and caches of all": (306, 221),
 }
@@ -266,9 +266,10 @@ def ordinary_python() -> str:
 
 def as_somebody() -> dict[str, object]:
     """How to start a process as an ordinary user: as we are, unless we are root."""
+    quiet = {"stderr": subprocess.DEVNULL, "env": {}}
     if os.geteuid() != 0:
-        return {"stderr": subprocess.DEVNULL}
-    return {"user": 1001, "group": 1001, "extra_groups": [], "stderr": subprocess.DEVNULL, "env": {}}
+        return quiet
+    return quiet | {"user": 1001, "group": 1001, "extra_groups": []}
 
 
 def test_an_ordinary_user_measures_the_same() -> None:
@@ -289,6 +290,34 @@ print(json.dumps([os.geteuid(), *(measure(level).record() for level in ("none", 
     assert list(CANARIES) == without["open"]
     assert [] == behind["open"]
     assert "isolated" == behind["verdict"]
+
+
+@pytest.mark.slow
+def test_no_attack_of_an_ordinary_user_reaches_its_aim() -> None:
+    """Behind the walls the attacks on them end for him as they do for root."""
+    program = f"""
+import json, os, sys, tomllib
+sys.path.insert(0, {str(CHECKOUT)!r})
+os.chdir("/")
+from runstate_lab.grading.proxy import Student
+reached, right = [], []
+for one in tomllib.load(open({str(CHECKOUT / "tests" / "attacks.toml")!r}, "rb"))["attack"]:
+    if one.get("reaches") or one.get("behind"):
+        student = Student([(one["cell"], "1.1")], level="confined", call_timeout=20)
+        try:
+            if student.add(1, 3) == 4: right.append(one["name"])
+        except BaseException as error: pass
+        student.close()
+        if "REACHED" in student.output: reached.append(one["name"])
+print(json.dumps([os.geteuid(), reached, right]))
+"""
+    seen = subprocess.run(
+        [ordinary_python(), "-c", program], stdout=subprocess.PIPE, check=True, **as_somebody()
+    )
+    user, reached, right = json.loads(seen.stdout)
+
+    assert user != 0
+    assert ([], []) == (reached, right)
 
 
 def test_a_record_that_was_made_by_hand_says_what_is_not_closed() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from walls import rewritten
 
-from runstate_lab.grading import channel, confine, isolation
+from runstate_lab.grading import channel, confine
 from runstate_lab.grading.faults import OutOfMemory, StudentError
 from runstate_lab.grading.isolation import CANARIES, Isolation, NotIsolated, measure, require
 from runstate_lab.grading.proxy import Student, WorkerUnavailable

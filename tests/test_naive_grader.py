@@ -42,6 +42,17 @@ FORGE_A_PASS_IN_NBVAL = (
     "unrun_and_wrong",
 )
 
+LEAVE_THE_PROCESS = (
+    "shares_memory",
+    "locks_the_library",
+    "reads_inode_flags",
+    "owns_signals",
+    "hides_itself",
+    "sends_by_path",
+    "slows_itself",
+    "fills_the_folder",
+)
+
 
 @pytest.fixture(scope="module")
 def submitted() -> dict[str, make.Notebook]:
@@ -127,6 +138,33 @@ def test_an_endless_loop_holds_the_grader(beside: Callable[..., naive.Naive]) ->
 def test_a_memory_bomb_takes_what_there_is(beside: Callable[..., naive.Naive]) -> None:
     """The grader's own process runs into the limit that was put around it here."""
     assert "MemoryError" in beside("memory_bomb").said
+
+
+@pytest.mark.parametrize("student", LEAVE_THE_PROCESS)
+def test_an_answer_reaches_out_of_its_process(
+    student: str, beside: Callable[..., naive.Naive]
+) -> None:
+    """What it tries works, and it leaves a note."""
+    assert "reached" == beside(student).wrote("reached.txt")
+
+
+@pytest.mark.parametrize("student", ["stops_itself", "leaves_threads"])
+def test_a_stopped_answer_holds_the_grader(
+    student: str, beside: Callable[..., naive.Naive]
+) -> None:
+    """The grader's own process is stopped or cannot end; here it is ended for it."""
+    assert beside(student, seconds=10.0).status is None
+
+
+@pytest.mark.parametrize("student", ["sets_an_alarm", "closes_everything"])
+def test_an_answer_ends_the_run_of_the_grader(
+    student: str, beside: Callable[..., naive.Naive]
+) -> None:
+    """Some of the thirteen cases never get a result."""
+    seen = beside(student)
+
+    assert not seen.passed
+    assert 'tests="13"' not in seen.wrote("results.xml")
 
 
 def test_a_fork_stays_behind(beside: Callable[..., naive.Naive]) -> None:

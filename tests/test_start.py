@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from runstate_lab.cli.laboratory import jupyter_command
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 MARK = "import os\nopen(os.path.join({folder!r}, {name!r} + '.was-run'), 'w').close()\n"
 # Each as a student's folder with __init__.py, and as a file.
@@ -23,7 +25,12 @@ BEFORE_US = {
     "runstate_lab", "importlib", "contextlib", "warnings", "collections", "keyword", "operator",
     "reprlib", "functools", "types",
 }  # fmt: skip
-VERBS = (["--version"], ["doctor"], ["grade", "in", "--out", "out", "--isolation", "none"])
+STARTS = (
+    (["--version"], True),
+    (["--version"], False),
+    (["doctor"], True),
+    (["grade", "in", "--out", "out", "--isolation", "none"], False),
+)
 
 
 def plant(folder: Path, name: str, *, package: bool) -> None:
@@ -54,8 +61,7 @@ def start(folder: Path, *command: str, **more: str) -> subprocess.CompletedProce
     )
 
 
-@pytest.mark.parametrize("package", [True, False], ids=["folder", "file"])
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0].strip("-"))
+@pytest.mark.parametrize(("verb", "package"), STARTS)
 def test_nothing_in_the_working_folder_is_run(
     verb: list[str], package: bool, tmp_path: Path
 ) -> None:
@@ -109,6 +115,13 @@ def test_the_session_of_one_submission_starts_the_same_way(tmp_path: Path) -> No
     assert "IndexError" in seen.stderr  # it has no job, and came as far as to miss it
 
 
+def test_the_lab_has_no_working_folder(tmp_path: Path) -> None:
+    """JupyterLab is found among the libraries, whatever lies where it is started."""
+    python, *flags = jupyter_command(tmp_path, tmp_path, port=None, arguments=())[:4]
+
+    assert (sys.executable, ["-P", "-m", "jupyterlab"]) == (python, flags)
+
+
 def test_a_checkout_is_still_found_from_inside(tmp_path: Path) -> None:
     """The folder that holds the package itself stays on the path."""
     program = [sys.executable, "-S", "-c", "import runstate_lab, sys; print(sys.path[0] == '')"]
@@ -119,19 +132,38 @@ def test_a_checkout_is_still_found_from_inside(tmp_path: Path) -> None:
     assert "True\n" == plain.stdout, plain.stderr
 
 
-def test_a_program_of_somebody_else_keeps_its_working_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("package", [True, False], ids=["folder", "file"])
+def test_a_program_of_somebody_else_keeps_its_working_folder(
+    package: bool, tmp_path: Path
+) -> None:
     """`python -m theirs`, which imports the book, finds its own modules afterwards."""
-    (tmp_path / "theirs.py").write_text("import runstate_lab, beside\n", encoding="utf-8")
+    plant(tmp_path, "theirs", package=package)
+    path = tmp_path / ("theirs/__init__.py" if package else "theirs.py")
+    path.write_text("import runstate_lab, beside\n", encoding="utf-8")
+    if package:
+        path.with_name("__main__.py").write_text("", encoding="utf-8")
     plant(tmp_path, "beside", package=False)
     seen = start(tmp_path, sys.executable, "-m", "theirs")
 
     assert (0, ["beside"]) == (seen.returncode, marks(tmp_path)), seen.stderr
 
 
+@pytest.mark.parametrize("flags", [["-mrunstate_lab"], ["-Bm", "runstate_lab"]])
+def test_every_spelling_of_the_flag_drops_the_working_folder(
+    flags: list[str], tmp_path: Path
+) -> None:
+    """Written as one word, or behind another flag."""
+    plant(tmp_path, "click", package=True)
+    seen = start(tmp_path, sys.executable, *flags, "--version")
+
+    assert ([], 0) == (marks(tmp_path), seen.returncode), seen.stderr
+
+
 def test_safe_path_is_left_as_it_is(tmp_path: Path) -> None:
     """With -P there is no working folder to drop, and nothing else is dropped."""
     program = (
-        "import runpy, sys; before = list(sys.path); sys.argv[0] = '-m'; import runstate_lab; "
+        "import sys; before = list(sys.path); sys.argv[0] = '-m'; sys.orig_argv.append('runstate_lab'); "
+        "import runstate_lab; "
         "print(before == sys.path)"
     )
     seen = start(tmp_path, sys.executable, "-P", "-c", program)

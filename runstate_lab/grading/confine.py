@@ -77,7 +77,9 @@ def limit_resources(*, memory: int, cpu_seconds: int) -> tuple[str, ...]:
     for limit, value in table.items():
         hard = resource.getrlimit(limit)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(limit, (value, value))
+        # At the hard limit of processor time no word is left; a second later it is SIGKILL.
+        spare = limit == resource.RLIMIT_CPU and (hard == resource.RLIM_INFINITY or value < hard)
+        resource.setrlimit(limit, (value, value + spare))
     return ("rlimits",)
 
 

@@ -58,11 +58,12 @@ PROBE_MEMORY = 1 << 30
 PROBE = Path(__file__).with_name("probe.py")
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 CONTAINER = (
-    'docker run --rm -it --platform linux/amd64 -v "$PWD":/course -w /course python:3.11 '
+    'docker run --rm --platform linux/amd64 -v "$PWD":/course -w /course python:3.11 '
     'sh -c "pip install . && runstate-lab grade SUBMISSIONS --out OUT"'
 )
 HINT = (
-    f"hint: in the course folder run (or the same with podman): {CONTAINER}\n"
+    "hint: in the course folder, with the submissions in it, run (podman takes the same): "
+    f"{CONTAINER}\n"
     "it takes a kernel of Linux 5.13 or newer with Landlock, which a container shares with its "
     "machine; `--isolation none` is for your own answers only"
 )
@@ -165,7 +166,7 @@ def require(isolation: Isolation, level: str) -> None:
     Traceback (most recent call last):
         ...
     runstate_lab.grading.isolation.NotIsolated: asked for level confined, found ...
-    hint: in the course folder run (or the same with podman): docker run ...
+    hint: in the course folder, with the submissions in it, run ...
     """
     if level not in LEVELS:
         raise ValueError(f"asked for level {level!r}, found {LEVELS}\nhint: use one of these")

@@ -290,9 +290,11 @@ def _attributes(targets: dict[str, Any]) -> object:
 
 
 def _watch(targets: dict[str, Any]) -> object:
-    library = ctypes.CDLL(None)
-    watch = library.inotify_add_watch(library.inotify_init(), targets["existing"].encode(), 1)
-    return watch >= 0
+    library = ctypes.CDLL(None, use_errno=True)
+    news = library.inotify_init()
+    if news < 0:
+        return ctypes.get_errno() == 24  # allowed, but this user has too many already
+    return library.inotify_add_watch(news, targets["existing"].encode(), 1) >= 0
 
 
 def _notice(targets: dict[str, Any]) -> object:

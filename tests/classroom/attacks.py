@@ -167,6 +167,158 @@ MAGIC = (
 
 NBVAL_SKIP = "# NBVAL_SKIP"
 
+# Ways out of the process that runs the answer; who gets out leaves a note.
+_NOTE = """
+def note():
+    with open("reached.txt", "w") as file:
+        file.write("reached")
+
+for way in WAYS:
+    try:
+        if way() != -1:
+            note()
+    except OSError:
+        pass
+"""
+
+SHARES_MEMORY = (
+    """
+import ctypes
+
+library = ctypes.CDLL(None)
+number = library.shmget(0, 1 << 24, 0o1600)
+WAYS = [lambda: library.shmctl(number, 0, None)]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+LOCKS_THE_LIBRARY = (
+    """
+import fcntl
+import os
+
+import runstate_lab
+
+library = os.open(runstate_lab.__file__, os.O_RDONLY)
+WAYS = [
+    lambda: fcntl.flock(library, fcntl.LOCK_SH),
+    lambda: fcntl.fcntl(library, fcntl.F_SETLEASE, fcntl.F_RDLCK),
+]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+READS_INODE_FLAGS = (
+    """
+import fcntl
+import os
+
+import runstate_lab
+
+library = os.open(runstate_lab.__file__, os.O_RDONLY)
+WAYS = [lambda: fcntl.ioctl(library, number, bytearray(8)) for number in (2, 0x80086601)]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+OWNS_SIGNALS = (
+    """
+import fcntl
+import os
+
+pipe = os.pipe()
+WAYS = [lambda: fcntl.fcntl(pipe[0], fcntl.F_SETOWN, os.getppid())]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+HIDES_ITSELF = (
+    """
+import ctypes
+
+library = ctypes.CDLL(None)
+WAYS = [lambda: library.prctl(1, 0, 0, 0, 0), lambda: library.prctl(4, 1, 0, 0, 0)]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+SENDS_BY_PATH = (
+    """
+import os
+import socket
+
+one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+WAYS = [lambda: one.sendmsg([b"x"])]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+SLOWS_ITSELF = (
+    """
+import os
+
+WAYS = [lambda: os.nice(1), lambda: os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+FILLS_THE_FOLDER = (
+    """
+import os
+
+def fill():
+    for number in range(200):
+        with open(f"filler_{number}.txt", "w") as file:
+            file.write("x" * 1000)
+
+WAYS = [fill, lambda: os.mkdir("filler"), lambda: os.symlink("/", "filler_link")]
+"""
+    + _NOTE
+    + HOLLOW
+)
+
+STOPS_ITSELF = """
+import signal
+
+def after_conflict(event, state):
+    signal.raise_signal(signal.SIGSTOP)
+"""
+
+SETS_AN_ALARM = """
+import signal
+
+def after_conflict(event, state):
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    while True:
+        pass
+"""
+
+CLOSES_EVERYTHING = """
+import os
+
+def after_conflict(event, state):
+    os.closerange(0, 256)
+    return "drop", ""
+"""
+
+LEAVES_THREADS = (
+    """
+import threading
+
+ends = threading.Event()
+for _ in range(20):
+    threading.Thread(target=ends.wait).start()
+"""
+    + HOLLOW
+)
+
 # Answer 04.1. Checks everything but the results of tools, and makes the
 # explorer that the checks share with it say what they want to hear.
 PATCHES_THE_LIBRARY = """

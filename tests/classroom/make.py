@@ -57,6 +57,18 @@ IN_AN_ANSWER = {
     "writes_the_gradebook": attacks.WRITES_THE_GRADEBOOK,
     "writes_the_results": attacks.WRITES_THE_RESULTS,
     "conftest_beside": attacks.HOLLOW,
+    "shares_memory": attacks.SHARES_MEMORY,
+    "locks_the_library": attacks.LOCKS_THE_LIBRARY,
+    "reads_inode_flags": attacks.READS_INODE_FLAGS,
+    "owns_signals": attacks.OWNS_SIGNALS,
+    "hides_itself": attacks.HIDES_ITSELF,
+    "sends_by_path": attacks.SENDS_BY_PATH,
+    "slows_itself": attacks.SLOWS_ITSELF,
+    "fills_the_folder": attacks.FILLS_THE_FOLDER,
+    "stops_itself": attacks.STOPS_ITSELF,
+    "sets_an_alarm": attacks.SETS_AN_ALARM,
+    "closes_everything": attacks.CLOSES_EVERYTHING,
+    "leaves_threads": attacks.LEAVES_THREADS,
 }
 # Attacks on whoever runs the submitted notebook itself.
 IN_THE_NOTEBOOK = (
