@@ -272,7 +272,7 @@ def test_a_name_that_is_too_long_is_not_the_kits_fault(tiny: Catalogue, tmp_path
     seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "a" * 300)
 
     assert 2 == seen.exit_code
-    assert "hint: give a shorter name" in seen.stderr
+    assert "it is longer than 200 bytes\nhint: --as aaa" in seen.stderr
     assert "Traceback" not in seen.stderr
 
 
