@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +19,10 @@ from runstate_lab.cli.laboratory import config_path, jupyter_command
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.progress import progress_of
+from runstate_lab.grading.dispatch import write_file
+from runstate_lab.grading.handed import Handed
+from runstate_lab.grading.kept import record_path
+from runstate_lab.grading.verdict import Record, Verdict, to_json
 
 
 @pytest.fixture(autouse=True)
@@ -383,3 +390,138 @@ def test_refusals_say_what_to_do(tiny: Catalogue, tmp_path: Path) -> None:
     assert "'abc' is no port: a port is a number from 0 to 65535" in port.stderr
     last = "That was the last hint. After an attempt: runstate-lab solution 01.1\n"
     assert ["", "", "", last] == hints
+
+
+NARROW: dict[str, dict[str, str]] = {
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+    "cp1252": {"PYTHONIOENCODING": "cp1252"},
+    "cp437": {"PYTHONIOENCODING": "cp437"},
+    "latin-1": {"PYTHONIOENCODING": "latin-1:strict"},
+    "C": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+}
+NAME = "李雷 Zoë"
+
+
+def shell(course: Catalogue, line: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
+    """The shell's result; $LAB is the command line of the kit on that course."""
+    lab = [sys.executable, "-m", "runstate_lab", "--course", str(course.root)]
+    return subprocess.run(
+        ["bash", "-c", line.replace("$LAB", shlex.join(lab))],
+        env={**os.environ, **changes},
+        capture_output=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("console", NARROW)
+def test_a_narrow_console_shows_escapes_and_the_receipt_comes_out(
+    console: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Every verb that repeats a name or a message goes on to its end."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    text = path.read_text(encoding="utf-8").replace("NotImplementedError", "ValueError")
+    path.write_text(text.replace("exercise 01.1", "李雷"), encoding="utf-8")
+    box = tmp_path / "box"
+    handed = shell(
+        tiny, f"$LAB submit 01 --make --to '{box}' --as $'\\xe6\\x9d\\x8e'", **NARROW[console]
+    )
+    checked = shell(tiny, "$LAB check 01", **NARROW[console])
+
+    if console == "C":
+        assert b"--as" in handed.stderr
+        assert 2 == handed.returncode
+    else:
+        assert (0, ["李"]) == (handed.returncode, [path.name for path in box.iterdir()])
+        digest, _, place = handed.stdout.decode().partition("  ")
+        assert (64, True) == (len(digest), place.endswith("01_greeting.ipynb\n"))
+        assert b"\\u674e" in handed.stdout
+    assert (1, True) == (checked.returncode, b"\\u674e\\u96f7" in checked.stdout)
+    assert b"Traceback" not in handed.stderr + checked.stderr
+
+
+CLOSED = {
+    "stdout closed": "$LAB {} >&-",
+    "stderr closed": "$LAB {} 2>&-",
+    "both closed": "$LAB {} >&- 2>&-",
+    "nobody reads stdout": "set -o pipefail; $LAB {} | true",
+    "nobody reads stderr": "set -o pipefail; $LAB {} 2>&1 >/dev/null | true",
+    "the disk is full": "$LAB {} >/dev/full",
+    "all is full": "$LAB {} >/dev/full 2>/dev/full",
+}
+
+
+@pytest.mark.parametrize("how", CLOSED)
+def test_a_hand_in_that_happened_is_never_called_failed(
+    how: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Exit code 0, the copy, the kept receipt and the note in progress, whoever listens."""
+    box = tmp_path / "box"
+    seen = shell(tiny, CLOSED[how].format(f"submit 01 --make --to '{box}' --as ada"))
+
+    assert 0 == seen.returncode, seen.stderr
+    assert b"fault of runstate-lab" not in seen.stderr
+    assert (box / "ada" / "01_greeting.ipynb").is_file()
+    assert "01" in progress_of(tiny.root).section("hand_ins")
+    if how in ("stdout closed", "the disk is full"):
+        assert b"01_greeting.ipynb\n" in seen.stderr
+
+
+@pytest.mark.parametrize("verb", ["progress", "hint 01.1", "check 01"])
+def test_a_reader_who_leaves_ends_no_verb(verb: str, tiny: Catalogue) -> None:
+    """No traceback, and the exit code of the verb itself."""
+    alone = shell(tiny, f"$LAB {verb}").returncode
+    seen = shell(tiny, f"set -o pipefail; $LAB {verb} | true")
+
+    assert (alone, b"") == (seen.returncode, seen.stderr)
+
+
+def test_a_gradebook_of_any_name_is_printed_on_a_narrow_console(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Escapes on the console; the file on disk stays UTF-8."""
+    record = Record(NAME, "01_greeting", "v", "s", 0, "none", "none", Verdict.FAIL, 0, 2)
+    write_file(
+        record_path(tmp_path, Handed(NAME, "01_greeting", tmp_path)), json.dumps(to_json(record))
+    )
+    seen = shell(tiny, f"$LAB gradebook '{tmp_path}'", PYTHONIOENCODING="ascii")
+
+    assert (0, b"") == (seen.returncode, seen.stderr)
+    assert b"\\u674e\\u96f7 Zo\\xeb,01_greeting,FAIL" in seen.stdout
+
+
+@pytest.mark.parametrize(
+    "verb", ["hint 01.1", "progress", "check 01", "solution 01.1", "submit 01 --as ada"]
+)
+def test_progress_of_another_shape_ends_no_verb(
+    verb: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """It is set aside and said, and the verb does what it would do for a beginner."""
+    path = tiny.root / ".runstate" / "progress.json"
+    path.parent.mkdir(exist_ok=True)
+    strange = {"hints": {"01.1": {"shown": []}}, "checks": {"01": {"attempts": "x", "held": 3}}}
+    path.write_text(json.dumps({"version": 1, "entries": strange}), encoding="utf-8")
+    seen = run(tiny, *verb.split())
+
+    assert {"check 01": 1, "solution 01.1": 2}.get(verb, 0) == seen.exit_code, seen.stderr
+    assert (path.parent / "progress.broken-1.json").is_file()
+
+
+def test_the_login_obeys_the_rule_for_names(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A domain in front of it is refused with a name that would do."""
+    monkeypatch.setattr("getpass.getuser", lambda: "SCHOOL\\ana")
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path))
+
+    assert 2 == seen.exit_code
+    assert "it holds \"\\\"\nhint: --as SCHOOL_ana" in seen.stderr
+
+
+def test_a_link_in_the_hand_in_folder_is_refused(tiny: Catalogue, tmp_path: Path) -> None:
+    """`grade` would not follow it."""
+    (tmp_path / "ada").symlink_to(tiny.root)
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "ada")
+
+    assert 2 == seen.exit_code
+    assert "this folder is a link, and a link is not graded" in seen.stderr
