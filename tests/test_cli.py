@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from click.testing import CliRunner, Result
@@ -392,28 +393,52 @@ def test_refusals_say_what_to_do(tiny: Catalogue, tmp_path: Path) -> None:
     assert ["", "", "", last] == hints
 
 
-NARROW: dict[str, dict[str, str]] = {
-    "ascii": {"PYTHONIOENCODING": "ascii"},
-    "cp1252": {"PYTHONIOENCODING": "cp1252"},
-    "cp437": {"PYTHONIOENCODING": "cp437"},
-    "latin-1": {"PYTHONIOENCODING": "latin-1:strict"},
-    "C": {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
-}
 NAME = "李雷 Zoë"
+EMPTY = -1
 
 
-def shell(course: Catalogue, line: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
-    """The shell's result; $LAB is the command line of the kit on that course."""
-    lab = [sys.executable, "-m", "runstate_lab", "--course", str(course.root)]
-    return subprocess.run(
-        ["bash", "-c", line.replace("$LAB", shlex.join(lab))],
-        env={**os.environ, **changes},
-        capture_output=True,
-        check=False,
-    )
+def forked(
+    course: Catalogue, *words: str, out: int | None = None, err: int | None = None, as_: str = "utf-8"
+) -> tuple[int, bytes, bytes]:
+    """Exit code, stdout and stderr of a child with real streams of that encoding.
+
+    `out` and `err` are descriptors to write to instead, EMPTY for a closed one.
+    """
+    pipes = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
+    child = os.fork()
+    if child == 0:
+        code = 120
+        try:
+            code = _in_child(course, words, [out, err], [each.fileno() for each in pipes], as_)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for pipe in pipes:
+        pipe.seek(0)
+    return code, pipes[0].read(), pipes[1].read()
 
 
-@pytest.mark.parametrize("console", NARROW)
+def _in_child(
+    course: Catalogue, words: tuple[str, ...], asked: list[int | None], pipes: list[int], as_: str
+) -> int:
+    streams: list[TextIO | None] = []
+    for number, (given, pipe) in enumerate(zip(asked, pipes, strict=True), start=1):
+        os.dup2(pipe if given in (None, EMPTY) else given, number)  # type: ignore[arg-type]
+        errors = "strict" if number == 1 else "backslashreplace"
+        made = open(number, "w", encoding=as_, errors=errors, closefd=False)
+        streams.append(None if given == EMPTY else made)
+    sys.stdout, sys.stderr = streams  # type: ignore[assignment]
+    try:
+        main(["--course", str(course.root), *words])
+    except SystemExit as ended:
+        # As Python does when it ends: what cannot be written then is a failure.
+        for stream in filter(None, streams):
+            stream.flush()
+        return int(ended.code or 0)
+    return 121
+
+
+@pytest.mark.parametrize("console", ["ascii", "cp1252", "cp437", "latin-1", "utf-8"])
 def test_a_narrow_console_shows_escapes_and_the_receipt_comes_out(
     console: str, tiny: Catalogue, tmp_path: Path
 ) -> None:
@@ -423,71 +448,88 @@ def test_a_narrow_console_shows_escapes_and_the_receipt_comes_out(
     text = path.read_text(encoding="utf-8").replace("NotImplementedError", "ValueError")
     path.write_text(text.replace("exercise 01.1", "李雷"), encoding="utf-8")
     box = tmp_path / "box"
-    handed = shell(
-        tiny, f"$LAB submit 01 --make --to '{box}' --as $'\\xe6\\x9d\\x8e'", **NARROW[console]
+    words = ("submit", "01", "--make", "--to", str(box), "--as", NAME)
+    code, receipt, _ = forked(tiny, *words, as_=console)
+    checked, report, _ = forked(tiny, "check", "01", as_=console)
+    shown = "李雷" if console == "utf-8" else "\\u674e\\u96f7"
+
+    assert (0, [NAME]) == (code, [path.name for path in box.iterdir()])
+    assert shown in receipt.decode(console)
+    assert "01_greeting.ipynb\n" == receipt.decode(console)[-18:]
+    assert (1, True) == (checked, shown in report.decode(console))
+
+
+@pytest.mark.slow
+def test_where_the_system_knows_ascii_only_no_verb_fails(tiny: Catalogue, tmp_path: Path) -> None:
+    """No locale and no UTF-8 mode: a name in other letters is refused with one that would do."""
+    words = ["--as", NAME, "--make", "--to", str(tmp_path / "box")]
+    command = [sys.executable, "-m", "runstate_lab", "--course", str(tiny.root), "submit", "01"]
+    narrow = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    seen = subprocess.run(
+        [*command, *words], env={**os.environ, **narrow}, capture_output=True, check=False
     )
-    checked = shell(tiny, "$LAB check 01", **NARROW[console])
 
-    if console == "C":
-        assert b"--as" in handed.stderr
-        assert 2 == handed.returncode
-    else:
-        assert (0, ["李"]) == (handed.returncode, [path.name for path in box.iterdir()])
-        digest, _, place = handed.stdout.decode().partition("  ")
-        assert (64, True) == (len(digest), place.endswith("01_greeting.ipynb\n"))
-        assert b"\\u674e" in handed.stdout
-    assert (1, True) == (checked.returncode, b"\\u674e\\u96f7" in checked.stdout)
-    assert b"Traceback" not in handed.stderr + checked.stderr
+    assert 2 == seen.returncode
+    assert b"hint: --as" in seen.stderr
+    assert b"Traceback" not in seen.stderr
 
 
-CLOSED = {
-    "stdout closed": "$LAB {} >&-",
-    "stderr closed": "$LAB {} 2>&-",
-    "both closed": "$LAB {} >&- 2>&-",
-    "nobody reads stdout": "set -o pipefail; $LAB {} | true",
-    "nobody reads stderr": "set -o pipefail; $LAB {} 2>&1 >/dev/null | true",
-    "the disk is full": "$LAB {} >/dev/full",
-    "all is full": "$LAB {} >/dev/full 2>/dev/full",
-}
-
-
-@pytest.mark.parametrize("how", CLOSED)
+@pytest.mark.parametrize("err", ["open", "closed", "left", "full"])
+@pytest.mark.parametrize("out", ["open", "closed", "left", "full"])
 def test_a_hand_in_that_happened_is_never_called_failed(
-    how: str, tiny: Catalogue, tmp_path: Path
+    out: str, err: str, tiny: Catalogue, tmp_path: Path
 ) -> None:
     """Exit code 0, the copy, the kept receipt and the note in progress, whoever listens."""
-    box = tmp_path / "box"
-    seen = shell(tiny, CLOSED[how].format(f"submit 01 --make --to '{box}' --as ada"))
+    left, writing = os.pipe()
+    os.close(left)
+    full = os.open("/dev/full", os.O_WRONLY)
+    ways = {"open": None, "closed": EMPTY, "left": writing, "full": full}
+    words = ("submit", "01", "--make", "--to", str(tmp_path / "box"), "--as", "ada")
+    code, data, talk = forked(tiny, *words, out=ways[out], err=ways[err])
+    os.close(writing)
+    os.close(full)
 
-    assert 0 == seen.returncode, seen.stderr
-    assert b"fault of runstate-lab" not in seen.stderr
-    assert (box / "ada" / "01_greeting.ipynb").is_file()
+    assert 0 == code, talk
+    assert (tmp_path / "box" / "ada" / "01_greeting.ipynb").is_file()
     assert "01" in progress_of(tiny.root).section("hand_ins")
-    if how in ("stdout closed", "the disk is full"):
-        assert b"01_greeting.ipynb\n" in seen.stderr
+    if "open" in (out, err):
+        assert b"01_greeting.ipynb\n" in (data if out == "open" else talk)
+    assert b"fault of runstate-lab" not in talk
 
 
-@pytest.mark.parametrize("verb", ["progress", "hint 01.1", "check 01"])
+@pytest.mark.parametrize("verb", ["progress", "hint 01.1"])
 def test_a_reader_who_leaves_ends_no_verb(verb: str, tiny: Catalogue) -> None:
     """No traceback, and the exit code of the verb itself."""
-    alone = shell(tiny, f"$LAB {verb}").returncode
-    seen = shell(tiny, f"set -o pipefail; $LAB {verb} | true")
+    left, writing = os.pipe()
+    os.close(left)
+    seen = forked(tiny, *verb.split(), out=writing)
+    os.close(writing)
 
-    assert (alone, b"") == (seen.returncode, seen.stderr)
+    assert (0, b"", b"") == seen
 
 
-def test_a_gradebook_of_any_name_is_printed_on_a_narrow_console(
-    tiny: Catalogue, tmp_path: Path
+def test_data_for_a_full_disk_is_told_as_lost(tiny: Catalogue) -> None:
+    """A table that was not written is no success."""
+    full = os.open("/dev/full", os.O_WRONLY)
+    code, _, talk = forked(tiny, "progress", out=full)
+    os.close(full)
+
+    assert (2, True) == (code, b"make room on the disk" in talk)
+
+
+@pytest.mark.parametrize("console", ["ascii", "cp1252", "cp437", "utf-8"])
+def test_a_gradebook_of_any_name_is_printed_on_any_console(
+    console: str, tiny: Catalogue, tmp_path: Path
 ) -> None:
-    """Escapes on the console; the file on disk stays UTF-8."""
+    """Escapes where the console has no such letters."""
     record = Record(NAME, "01_greeting", "v", "s", 0, "none", "none", Verdict.FAIL, 0, 2)
-    write_file(
-        record_path(tmp_path, Handed(NAME, "01_greeting", tmp_path)), json.dumps(to_json(record))
-    )
-    seen = shell(tiny, f"$LAB gradebook '{tmp_path}'", PYTHONIOENCODING="ascii")
+    path = record_path(tmp_path, Handed(NAME, "01_greeting", tmp_path))
+    write_file(path, json.dumps(to_json(record)))
+    code, table, talk = forked(tiny, "gradebook", str(tmp_path), as_=console)
+    shown = NAME.encode(console, "backslashreplace")
 
-    assert (0, b"") == (seen.returncode, seen.stderr)
-    assert b"\\u674e\\u96f7 Zo\\xeb,01_greeting,FAIL" in seen.stdout
+    assert (0, b"") == (code, talk)
+    assert shown + b",01_greeting,FAIL" in table
 
 
 @pytest.mark.parametrize(
