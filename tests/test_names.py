@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runstate_lab.course.faults import AskedWrongly
@@ -100,6 +100,7 @@ def test_two_spellings_of_one_name_become_one() -> None:
     assert student("Zoe\u0308") == student("Zoë") == "Zoë"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_what_is_proposed_would_do(name: str) -> None:
     """Whatever was asked for, the proposal breaks no rule."""
@@ -107,6 +108,7 @@ def test_what_is_proposed_would_do(name: str) -> None:
     assert "" == flaw(proposal(name))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None), min_size=1, max_size=250))
 def test_what_is_shown_can_be_printed_and_is_no_other_name(name: str) -> None:
     """Every row has a name that any page, file and console can hold."""
