@@ -159,9 +159,8 @@ def test_a_missing_notebook_is_asked_wrongly(tiny: Catalogue, tmp_path: Path) ->
     "text",
     [
         '{"cells": 5, "nbformat": 4}',
-        '{"cells": [3]}',
-        '{"cells": [{"metadata": 3}]}',
-        '{"cells": [{"source": 3}]}',
+        '{"nbformat": 4, "cells": [3]}',
+        '{"nbformat": 4, "cells": [{"source": 3}]}',
         "\xff",
     ],
 )

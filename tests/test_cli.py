@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from click.testing import CliRunner, Result
@@ -14,6 +18,10 @@ from runstate_lab.cli import main, talk
 from runstate_lab.course import catalogue
 from runstate_lab.course.catalogue import Catalogue
 from runstate_lab.course.progress import progress_of
+from runstate_lab.grading.dispatch import write_file
+from runstate_lab.grading.handed import Handed
+from runstate_lab.grading.kept import record_path
+from runstate_lab.grading.verdict import Record, Verdict, to_json
 
 
 @pytest.fixture(autouse=True)
@@ -241,7 +249,7 @@ def test_a_name_that_is_too_long_is_not_the_kits_fault(tiny: Catalogue, tmp_path
     seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "a" * 300)
 
     assert 2 == seen.exit_code
-    assert "hint: give a shorter name" in seen.stderr
+    assert "it is longer than 200 bytes\nhint: --as aaa" in seen.stderr
     assert "Traceback" not in seen.stderr
 
 
@@ -352,3 +360,179 @@ def test_refusals_say_what_to_do(tiny: Catalogue, tmp_path: Path) -> None:
     assert "'abc' is no port: a port is a number from 0 to 65535" in port.stderr
     last = "That was the last hint. After an attempt: runstate-lab solution 01.1\n"
     assert ["", "", "", last] == hints
+
+
+NAME = "李雷 Zoë"
+EMPTY = -1
+
+
+def forked(
+    course: Catalogue, *words: str, out: int | None = None, err: int | None = None, as_: str = "utf-8"
+) -> tuple[int, bytes, bytes]:
+    """Exit code, stdout and stderr of a child with real streams of that encoding.
+
+    `out` and `err` are descriptors to write to instead, EMPTY for a closed one.
+    """
+    pipes = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
+    child = os.fork()
+    if child == 0:
+        code = 120
+        try:
+            code = _in_child(course, words, [out, err], [each.fileno() for each in pipes], as_)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    for pipe in pipes:
+        pipe.seek(0)
+    return code, pipes[0].read(), pipes[1].read()
+
+
+def _in_child(
+    course: Catalogue, words: tuple[str, ...], asked: list[int | None], pipes: list[int], as_: str
+) -> int:
+    streams: list[TextIO | None] = []
+    for number, (given, pipe) in enumerate(zip(asked, pipes, strict=True), start=1):
+        os.dup2(pipe if given in (None, EMPTY) else given, number)  # type: ignore[arg-type]
+        errors = "strict" if number == 1 else "backslashreplace"
+        made = open(number, "w", encoding=as_, errors=errors, closefd=False)
+        streams.append(None if given == EMPTY else made)
+    sys.stdout, sys.stderr = streams  # type: ignore[assignment]
+    try:
+        main(["--course", str(course.root), *words])
+    except SystemExit as ended:
+        # As Python does when it ends: what cannot be written then is a failure.
+        for stream in filter(None, streams):
+            stream.flush()
+        return int(ended.code or 0)
+    return 121
+
+
+@pytest.mark.parametrize("console", ["ascii", "cp1252", "cp437", "latin-1", "utf-8"])
+def test_a_narrow_console_shows_escapes_and_the_receipt_comes_out(
+    console: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Every verb that repeats a name or a message goes on to its end."""
+    exercise = tiny.exercise("01")
+    path = tiny.root / exercise.notebook
+    text = path.read_text(encoding="utf-8").replace("NotImplementedError", "ValueError")
+    path.write_text(text.replace("exercise 01.1", "李雷"), encoding="utf-8")
+    box = tmp_path / "box"
+    words = ("submit", "01", "--make", "--to", str(box), "--as", NAME)
+    code, receipt, _ = forked(tiny, *words, as_=console)
+    checked, report, _ = forked(tiny, "check", "01", as_=console)
+    shown = "李雷" if console == "utf-8" else "\\u674e\\u96f7"
+
+    assert (0, [NAME]) == (code, [path.name for path in box.iterdir()])
+    assert shown in receipt.decode(console)
+    assert "01_greeting.ipynb\n" == receipt.decode(console)[-18:]
+    assert (1, True) == (checked, shown in report.decode(console))
+
+
+@pytest.mark.slow
+def test_where_the_system_knows_ascii_only_no_verb_fails(tiny: Catalogue, tmp_path: Path) -> None:
+    """No locale and no UTF-8 mode: a name in other letters is refused with one that would do."""
+    words = ["--as", NAME, "--make", "--to", str(tmp_path / "box")]
+    command = [sys.executable, "-m", "runstate_lab", "--course", str(tiny.root), "submit", "01"]
+    narrow = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    seen = subprocess.run(
+        [*command, *words], env={**os.environ, **narrow}, capture_output=True, check=False
+    )
+
+    assert 2 == seen.returncode
+    assert b"hint: --as" in seen.stderr
+    assert b"Traceback" not in seen.stderr
+
+
+@pytest.mark.parametrize("err", ["open", "closed", "left", "full"])
+@pytest.mark.parametrize("out", ["open", "closed", "left", "full"])
+def test_a_hand_in_that_happened_is_never_called_failed(
+    out: str, err: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Exit code 0, the copy, the kept receipt and the note in progress, whoever listens."""
+    left, writing = os.pipe()
+    os.close(left)
+    full = os.open("/dev/full", os.O_WRONLY)
+    ways = {"open": None, "closed": EMPTY, "left": writing, "full": full}
+    words = ("submit", "01", "--make", "--to", str(tmp_path / "box"), "--as", "ada")
+    code, data, talk = forked(tiny, *words, out=ways[out], err=ways[err])
+    os.close(writing)
+    os.close(full)
+
+    assert 0 == code, talk
+    assert (tmp_path / "box" / "ada" / "01_greeting.ipynb").is_file()
+    assert "01" in progress_of(tiny.root).section("hand_ins")
+    if "open" in (out, err):
+        assert b"01_greeting.ipynb\n" in (data if out == "open" else talk)
+    assert b"fault of runstate-lab" not in talk
+
+
+@pytest.mark.parametrize("verb", ["progress", "hint 01.1"])
+def test_a_reader_who_leaves_ends_no_verb(verb: str, tiny: Catalogue) -> None:
+    """No traceback, and the exit code of the verb itself."""
+    left, writing = os.pipe()
+    os.close(left)
+    seen = forked(tiny, *verb.split(), out=writing)
+    os.close(writing)
+
+    assert (0, b"", b"") == seen
+
+
+def test_data_for_a_full_disk_is_told_as_lost(tiny: Catalogue) -> None:
+    """A table that was not written is no success."""
+    full = os.open("/dev/full", os.O_WRONLY)
+    code, _, talk = forked(tiny, "progress", out=full)
+    os.close(full)
+
+    assert (2, True) == (code, b"make room on the disk" in talk)
+
+
+@pytest.mark.parametrize("console", ["ascii", "cp1252", "cp437", "utf-8"])
+def test_a_gradebook_of_any_name_is_printed_on_any_console(
+    console: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """Escapes where the console has no such letters."""
+    record = Record(NAME, "01_greeting", "v", "s", 0, "none", "none", Verdict.FAIL, 0, 2)
+    path = record_path(tmp_path, Handed(NAME, "01_greeting", tmp_path))
+    write_file(path, json.dumps(to_json(record)))
+    code, table, talk = forked(tiny, "gradebook", str(tmp_path), as_=console)
+    shown = NAME.encode(console, "backslashreplace")
+
+    assert (0, b"") == (code, talk)
+    assert shown + b",01_greeting,FAIL" in table
+
+
+@pytest.mark.parametrize(
+    "verb", ["hint 01.1", "progress", "check 01", "solution 01.1", "submit 01 --as ada"]
+)
+def test_progress_of_another_shape_ends_no_verb(
+    verb: str, tiny: Catalogue, tmp_path: Path
+) -> None:
+    """It is set aside and said, and the verb does what it would do for a beginner."""
+    path = tiny.root / ".runstate" / "progress.json"
+    path.parent.mkdir(exist_ok=True)
+    strange = {"hints": {"01.1": {"shown": []}}, "checks": {"01": {"attempts": "x", "held": 3}}}
+    path.write_text(json.dumps({"version": 1, "entries": strange}), encoding="utf-8")
+    seen = run(tiny, *verb.split())
+
+    assert {"check 01": 1, "solution 01.1": 2}.get(verb, 0) == seen.exit_code, seen.stderr
+    assert (path.parent / "progress.broken-1.json").is_file()
+
+
+def test_the_login_obeys_the_rule_for_names(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A domain in front of it is refused with a name that would do."""
+    monkeypatch.setattr("getpass.getuser", lambda: "SCHOOL\\ana")
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path))
+
+    assert 2 == seen.exit_code
+    assert "it holds \"\\\"\nhint: --as SCHOOL_ana" in seen.stderr
+
+
+def test_a_link_in_the_hand_in_folder_is_refused(tiny: Catalogue, tmp_path: Path) -> None:
+    """`grade` would not follow it."""
+    (tmp_path / "ada").symlink_to(tiny.root)
+    seen = run(tiny, "submit", "01", "--to", str(tmp_path), "--as", "ada")
+
+    assert 2 == seen.exit_code
+    assert "this folder is a link, and a link is not graded" in seen.stderr

@@ -317,7 +317,7 @@ def test_a_name_that_leaves_the_folder_is_refused(
 def test_a_broken_notebook_is_not_handed_in(tiny: Catalogue, tmp_path: Path) -> None:
     """The student hears it now, not from the grader."""
     (tiny.root / tiny.exercise("01").notebook).write_text("{", encoding="utf-8")
-    with pytest.raises(AskedWrongly, match="this is no notebook"):
+    with pytest.raises(AskedWrongly, match="its JSON ends too early"):
         submit(tiny, tiny.exercise("01"), student="ada", to=tmp_path / "box")
 
     assert not (tmp_path / "box").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import shutil
@@ -134,7 +135,8 @@ def test_who_handed_in_nothing_usable_has_a_row(course: Path, given: Path, tmp_p
     out = tmp_path / "out"
     (given / "cy").mkdir()
     (given / "di").mkdir()
-    shutil.move(given / "ben" / f"{OTHER}.ipynb", given / "cy" / "02.ipynb")
+    (given / "ben" / f"{OTHER}.ipynb").unlink()
+    (given / "cy" / "diary.ipynb").write_text("{", encoding="utf-8")
     seen = grade(given, out, course=course, exercise="02")
     found = {record.student: record for record in seen.records}
 
@@ -142,21 +144,76 @@ def test_who_handed_in_nothing_usable_has_a_row(course: Path, given: Path, tmp_p
     assert ("NOT_GRADED", None, "misnamed") == (
         found["cy"].verdict, found["cy"].points, found["cy"].reason_code,
     )  # fmt: skip
-    assert f"found 02.ipynb, looked for {OTHER}.ipynb" in found["cy"].reason
+    assert f"found diary.ipynb, looked for {OTHER}.ipynb" in found["cy"].reason
     assert "nothing-handed-in" == found["di"].reason_code
     grade(given, out, course=course)
-    assert ["ana/01", "ana/02", "ben/01", "cy/02", "di/02"] == book(out)
+    assert ["ana/01", "ana/02", "ben/01", "cy/01", "cy/02", "di/01", "di/02"] == book(out)
 
 
-def test_a_class_of_two_exercises_gives_the_empty_handed_no_row(
+def test_a_class_of_two_exercises_gives_the_empty_handed_two_rows(
     course: Path, given: Path, tmp_path: Path
 ) -> None:
-    """Nobody can say which exercise is missing; the report lists what was found."""
+    """No folder is without a row: both exercises were handed in by others."""
     (given / "di").mkdir()
     seen = grade(given, tmp_path / "out", course=course)
 
-    assert ["di"] == [row.name for row in seen.unexpected]
-    assert "di" not in {record.student for record in seen.records}
+    assert [tiny.EXERCISE, OTHER] == [row.exercise for row in seen.records if row.student == "di"]
+
+
+def test_a_folder_of_a_bad_name_is_told_by_row_and_exit_status(
+    course: Path, given: Path, tmp_path: Path
+) -> None:
+    """The row says which name would do; after renaming the folder it is graded."""
+    (given / "ana").rename(given / "ana\u00a0maria")
+    seen = grade(given, tmp_path / "out", course=course)
+    (row, _) = [row for row in seen.records if row.reason_code == "bad-name"]
+
+    assert (1, "ana(U+00A0)maria") == (seen.exit_code, row.student)
+    assert "it holds NO-BREAK SPACE (U+00A0); “ana_maria” would do" in row.reason
+    (given / "ana\u00a0maria").rename(given / "ana_maria")
+    again = grade(given, tmp_path / "out", course=course)
+    assert (0, ["ana_maria/01", "ana_maria/02", "ben/01", "ben/02"]) == (
+        again.exit_code, book(tmp_path / "out"),
+    )  # fmt: skip
+
+
+def test_a_file_of_another_name_is_graded_with_a_note(
+    course: Path, given: Path, tmp_path: Path, asked: list[str]
+) -> None:
+    """It is graded again where it gets its right name, or another file is meant."""
+    path = given / "ben" / f"{tiny.EXERCISE}.ipynb"
+    path.rename(given / "ben" / "01 (1).ipynb")
+    first = grade(given, tmp_path / "out", course=course, exercise="01")
+    (given / "ben" / "01 (1).ipynb").rename(path)
+    asked.clear()
+    second = grade(given, tmp_path / "out", course=course, exercise="01")
+
+    assert (f"graded from “01 (1).ipynb”: there was no {tiny.EXERCISE}.ipynb",) == next(
+        row.notes for row in first.records if row.student == "ben"
+    )
+    assert ["ben/01"] == asked
+    assert [(), ()] == [row.notes for row in second.records]
+
+
+def test_what_is_graded_is_a_copy_of_the_bytes_that_were_read(
+    course: Path, given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is swapped while it is graded changes nothing, and its link is not read."""
+    (given / "ana" / f"{tiny.EXERCISE}.ipynb").write_bytes(b"{1")
+    (given / "ben" / f"{tiny.EXERCISE}.ipynb").write_bytes(b"{2")
+
+    def pretend(job: Job, exercise: object, seconds: float) -> tuple[object, str]:
+        for student in ("ana", "ben"):
+            shutil.rmtree(given / student, ignore_errors=True)
+        return dispatch._no_record(job, exercise, "not-json"), ""  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runner, "run_job", pretend)
+    seen = grade(given, tmp_path / "out", course=course, exercise="01", jobs=1)
+
+    assert [("ana", hashlib.sha256(b"{1").hexdigest()), ("ben", "")] == [
+        (row.student, row.submission) for row in seen.records
+    ]
+    assert "gone" == seen.records[1].reason_code
 
 
 @pytest.mark.parametrize("out", ["class", "class/out", "class/ana/out", ".", "link/out"])

@@ -70,7 +70,7 @@ def test_three_verdicts_in_one_class(report: ClassReport) -> None:
     """PASS, FAIL and NOT_GRADED stand side by side, and the class is done."""
 
     assert [
-        ("=cmd()", "NOT_GRADED", None, "not-json"),
+        ("=cmd()", "NOT_GRADED", None, "cut-off"),
         ("ana", "PASS", 5, ""),
         ("ben", "FAIL", 3, "magic"),
     ] == [

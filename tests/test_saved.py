@@ -196,6 +196,11 @@ print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
+# Just below the limit of values, and the rest one text that takes four bytes a letter.
+FULL = b'{"nbformat":4,"cells":[],"m":[' + b'{"":0.5},' * 299_000 + '"🙂'.encode()
+HOSTILE = {**HOSTILE, "as much as is allowed": (FULL, b"a", b'"]}', "")}
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_file_of_20_mb_fills_the_memory(name: str, tmp_path: Path) -> None:
     """What would be large is counted before it is made: at most 300 MB, Python included."""

@@ -135,9 +135,10 @@ def _write(line: str, stream: TextIO | None) -> bool:
     try:
         click.echo(line, file=stream)
     except OSError as error:
+        # Else Python would try the rest of the buffer once more when it ends.
+        _silence(stream)
         if error.errno not in GONE:
             raise
-        _silence(stream)
         return False
     return True
 

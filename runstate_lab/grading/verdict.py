@@ -112,7 +112,7 @@ UNSHOWN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 OUR_FOLDERS = re.compile(
     "|".join(
         (
-            r"[^\s\"\']*runstate-(?:grade|taken|check)-\w+",
+            r"[^\s\"\']{0,200}runstate-(?:grade|taken|check)-\w+",
             re.escape(str(Path(__file__).resolve().parents[2])),
             re.escape(sysconfig.get_paths()["stdlib"]),
             re.escape(sysconfig.get_paths()["purelib"]),
@@ -257,7 +257,9 @@ def fit(text: str, *, most: int = LONGEST) -> str:
     >>> fit("it failed\\nTraceback (most recent call last):\\n  File ...")
     'it failed\\n…'
     """
-    told, trace, _ = OUR_FOLDERS.sub("…", text).partition("Traceback (most recent call last)")
+    # Cut twice: megabytes are not searched, and half a path is still found.
+    seen = OUR_FOLDERS.sub("…", text[: most + LONGEST])
+    told, trace, _ = seen.partition("Traceback (most recent call last)")
     told = told[:most] + "…" if trace or len(told) > most else told
     return "".join(letter if _can_be_shown(letter) else "?" for letter in told)
 
