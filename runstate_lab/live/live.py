@@ -21,6 +21,7 @@ import traitlets
 
 from runstate_lab.live.exports import Exports
 from runstate_lab.live.faults import Askew, Sealed
+from runstate_lab.live.limits import Limits, any_text
 from runstate_lab.live.marks import FRONT, still, text
 from runstate_lab.show.letters import legal, whole
 
@@ -59,7 +60,7 @@ def style(*parts: str) -> str:
     return "\n".join((FRONT / part).read_text("utf-8") for part in parts)
 
 
-class Live(Exports, anywidget.AnyWidget):
+class Live(Limits, Exports, anywidget.AnyWidget):
     """A widget with a sentence, a stored picture and a place for faults.
 
     `graph` is all that can happen, sent to the browser once. A sealed widget
@@ -74,10 +75,15 @@ class Live(Exports, anywidget.AnyWidget):
     graph = traitlets.Dict().tag(sync=True)
     prediction = traitlets.Dict().tag(sync=True)
 
+    limits = {"sealed": any_text("sealed")}
+    call = "sentence()"
+    """A call that does what one of the buttons does, as a learner types it."""
+
     def __init__(self, known: dict[str, Any] | None = None, **shown: object) -> None:
         self._known = known or {}
         self._before: dict[str, Any] = {}
         super().__init__(graph=self._known, **shown)
+        self.guard()
 
     def open(self) -> None:
         """Let the browser know this widget, as it is now; a second time changes nothing."""
@@ -88,13 +94,14 @@ class Live(Exports, anywidget.AnyWidget):
         """Take all that can happen away from the browser until `unseal` is called."""
         self._before = {name: getattr(self, name) for name in self.played}
         self.reset()
-        self.sealed, self.graph = sentence, {}
+        with self.together():
+            self.sealed, self.graph = sentence, {}
 
     def unseal(self, *, choice: str = "", why: str = "") -> None:
         """Give it to the browser; show the prediction beside the result."""
-        self.prediction = {"choice": choice, "why": why} if choice else {}
         # One message: a browser that has only half of it would draw nonsense.
-        with self.hold_sync():
+        with self.together():
+            self.prediction = {"choice": choice, "why": why} if choice else {}
             self.graph, self.sealed = self._known, ""
             for name, value in self._before.items():
                 setattr(self, name, value)
@@ -135,9 +142,11 @@ class Live(Exports, anywidget.AnyWidget):
         try:
             work()
         except Exception as fault:  # a learner's callback may raise anything; it is shown
-            self.fault = f"{type(fault).__name__}: {fault}"
+            said = f"{type(fault).__name__}: {fault}"
         else:
-            self.fault = ""
+            said = ""
+        with self.together():
+            self.fault = said
 
     def __repr__(self) -> str:
         return self.sentence()

@@ -26,6 +26,7 @@ from runstate_lab.live.crashes.graph import (
 )
 from runstate_lab.live.crashes.loops import EFFECT, LOOPS, moments
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, still
 
@@ -55,6 +56,17 @@ class CrashLab(Live):
     point = traitlets.Int(0).tag(sync=True)
     phase = traitlets.Unicode(AIMED).tag(sync=True)
 
+    limits = {
+        **Live.limits,
+        "loop": one_of("loop", lambda lab, given: tuple(LOOPS)),
+        "keyed": flag("keyed"),
+        "point": number(
+            "point", lambda lab, given: len(moments(given["loop"], given["keyed"]))
+        ),
+        "phase": one_of("phase", lambda lab, given: PHASES),
+    }
+    call = "lab.kill(7)"
+
     def __init__(
         self, *, loop: str = "intent first", keyed: bool = False, kill: int | str | None = None
     ) -> None:
@@ -71,7 +83,7 @@ class CrashLab(Live):
         wanted = _known(loop or self.loop)
         with_key = self.keyed if keyed is None else keyed
         place = self._point()["same"][run_name(wanted, with_key)]
-        with self.hold_sync():
+        with self.together():
             self.loop, self.keyed, self.point = wanted, with_key, place
         return self.text()
 
@@ -134,7 +146,8 @@ class CrashLab(Live):
 
     def reset(self) -> str:
         """What is said at the start again: nobody is killed."""
-        self.loop, self.keyed, self.point, self.phase = "intent first", False, 0, AIMED
+        with self.together():
+            self.loop, self.keyed, self.point, self.phase = "intent first", False, 0, AIMED
         return "" if self.sealed else self.text()
 
     def text(self) -> str:
@@ -205,7 +218,7 @@ class CrashLab(Live):
     def _go(self, point: int) -> str:
         self._unsealed()
         point = max(0, min(len(self._run()["points"]) - 1, point))
-        with self.hold_sync():
+        with self.together():
             self.phase = self.phase if point == self.point else AIMED
             self.point = point
         return self.text()
