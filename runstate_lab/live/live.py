@@ -23,7 +23,7 @@ from runstate_lab.live.exports import Exports
 from runstate_lab.live.faults import Askew, Sealed
 from runstate_lab.live.limits import Limits, any_text
 from runstate_lab.live.marks import FRONT, still, text
-from runstate_lab.show.letters import legal, whole
+from runstate_lab.show.letters import escaped, legal, whole
 
 __all__ = ["Askew", "Live", "Sealed", "locked_picture", "script", "style"]
 Listener = Callable[["Live"], object]
@@ -153,8 +153,16 @@ class Live(Limits, Exports, anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict[str, object], dict[str, object]]:
         bundle, metadata = super()._repr_mimebundle_(**kwargs)
-        shown = {**bundle, "text/plain": legal(self.sentence()), "text/html": self.picture()}
+        still = f"{self.picture()}{self._aside()}"
+        shown = {**bundle, "text/plain": legal(self.sentence()), "text/html": still}
         return shown, metadata
+
+    def _aside(self) -> str:
+        """The line below the stored picture; whoever sees the live widget does not see it."""
+        if self.sealed:
+            return "<p><small>No buttons here: once it is predicted, run this cell again.</small></p>"
+        call = escaped(self.call)
+        return f"<p><small>No buttons here; in a cell, <code>{call}</code> does the same.</small></p>"
 
     def get_state(self, *given: Any, **more: Any) -> dict[str, Any]:
         """What is sent to the browser; half a letter fits into no message."""

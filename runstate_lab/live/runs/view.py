@@ -99,7 +99,7 @@ class RunView(Live):
         "words": any_text("words"),
         "opened": some_of("opened", lambda view, given: range(len(view.frames)), "steps"),
     }
-    call = "view.go(1)"
+    call = "view.go(0)"
 
     def __init__(
         self,
