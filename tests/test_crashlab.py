@@ -41,14 +41,16 @@ MATRIX = {
     ("failed c1", "effect first, without a key"): "once, stopped at the tests",
     ("deploys", "intent first, without a key"): "never, told: outcome unknown",
     ("result c2", "intent first, without a key"): "once, told: outcome unknown",
-    ("result c2", "effect first, without a key"): TWICE.removeprefix("deployed "),
-    ("result c2", "effect first, with a key"): KEPT_QUIET.removeprefix("deployed "),
-    ("result c2", "once per batch, without a key"): TWICE.removeprefix("deployed "),
-    ("result c2", "once per batch, with a key"): KEPT_QUIET.removeprefix("deployed "),
+    ("dispatch c2", "effect first, without a key"): TWICE.removeprefix("deployed "),
+    ("dispatch c2", "effect first, with a key"): KEPT_QUIET.removeprefix("deployed "),
+    ("result c2", "effect first, without a key"): "once, told: outcome unknown",
+    ("save batch", "once per batch, without a key"): TWICE.removeprefix("deployed "),
+    ("save batch", "once per batch, with a key"): KEPT_QUIET.removeprefix("deployed "),
     ("tests run", "intent first, without a key"): "once, stopped at the tests",
+    ("dispatch c1#2", "effect first, without a key"): "once, the tests ran twice",
     ("result c1#2", "intent first, without a key"): "once, stopped at the tests",
-    ("result c1#2", "effect first, without a key"): "once, the tests ran twice",
-    ("result c1#2", "once per batch, without a key"): "once, the tests ran twice",
+    ("result c1#2", "effect first, without a key"): "once, stopped at the tests",
+    ("save batch (2nd)", "once per batch, without a key"): "once, the tests ran twice",
 }
 
 
@@ -148,17 +150,54 @@ def test_a_key_is_what_allows_an_unknown_call_again() -> None:
 
 
 def test_the_matrix_holds_every_place_and_every_loop() -> None:
-    """Fourteen places, six ways to run: twelve cells of 84 are not plainly right."""
+    """Sixteen places, six ways to run: of the cells that are there, 13 are not plainly right."""
     table = CrashLab().every_point()
     odd = {
         (row["killed before"], name): row[name]
         for _, row in table.iterrows()
         for name in table.columns[1:]
-        if row[name] != "once"
+        if row[name] not in ("once", "")
     }
 
-    assert (14, 7) == table.shape
+    assert (16, 7) == table.shape
     assert MATRIX == odd
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("loop", LOOPS)
+def test_each_cell_of_the_matrix_is_what_a_kill_there_gives(loop: str, keyed: bool) -> None:
+    """Row by row: killed by its name, recovered, gone on; every place has a row of its own."""
+    table = CrashLab().every_point()
+    column = f"{loop}, {'with' if keyed else 'without'} a key"
+    here = {row["killed before"]: row[column] for _, row in table.iterrows() if row[column]}
+    given = {}
+    for place in here:
+        lab = ended(place, loop=loop, keyed=keyed)
+        given[place] = lab.compare().set_index(["loop", "idempotency key"]).loc[
+            (LOOPS[loop].label, "with" if keyed else "without"), "in short"
+        ].removeprefix("deployed ")  # fmt: skip
+
+    assert given == here
+    assert len(moments(loop, keyed)) + 1 == len(here)
+    for place in set(table["killed before"]) - set(here):
+        with pytest.raises(Askew, match="no such moment"):
+            CrashLab(loop=loop, keyed=keyed, kill=place)
+
+
+def test_the_table_has_both_workers_as_the_picture_has() -> None:
+    """What w2 did stands in it once it went on; asking again under a key is no second deed."""
+    lab = CrashLab(loop="effect first", keyed=True, kill="dispatch c2")
+    assert {"w1"} == set(lab.table()["worker"])
+    lab.recover()
+    lab.go_on()
+    table = lab.table()
+    mine = table[table["worker"] == "w2"]
+
+    assert outcome("effect first", True, lab.point).after[0].words == mine["what"].iloc[0]
+    assert ["deploys: asked again under its key, nothing more happened"] == [
+        what for what in mine["what"] if what.startswith("deploys")
+    ]
+    assert {"yes", "no", "after it"} == set(table["before the kill"])
 
 
 def test_the_same_place_means_as_many_effects() -> None:

@@ -80,14 +80,14 @@ def test_the_table_is_read_back_by_any_reader() -> None:
     """Heads first, a comma in a cell is quoted, one line a row."""
     rows = list(csv.reader(io.StringIO(Board(variants=("naive",), schedule="ABABAB").csv())))
 
-    assert ["step", "who", "what", "answer", "revision"] == rows[0]
+    assert ["step", "who", "what", "answer", "revision", "remark"] == rows[0]
     assert ["5", "A test tool", "submits tests=green, made from 4", "accepted at revision 5", "5"] == rows[5]
     assert 7 == len(rows)
 
 
 def test_an_empty_table_has_its_heads() -> None:
     """Nothing was played: one line."""
-    assert "step,who,what,answer,revision\n" == Board().csv()
+    assert "step,who,what,answer,revision,remark\n" == Board().csv()
 
 
 @pytest.mark.parametrize(

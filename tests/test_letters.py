@@ -86,7 +86,7 @@ def drawn(word: str) -> Iterator[Picture]:
     """Every public function that gives a picture, with the word wherever it takes one."""
     store = a_run(word)
     yield chart(store)
-    yield status_chart("running", refused=(word, word, word))
+    yield status_chart("running", refused=(word, f"r{word}", word))
     yield node_chart(nodes(word))
     yield node_chart(nodes(word), node=f"{word}1")
     yield space_time(store.trace)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from runstate_lab.course import answer, fill, order, questiontable, quiz
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.misconceptions import MISCONCEPTIONS
 from runstate_lab.course.progress import progress_of
+from runstate_lab.live.faults import Askew
+from runstate_lab.live.form import Form
 
 QUESTIONS = Path(__file__).parent / "questions"
 
@@ -55,7 +61,8 @@ def test_each_try_is_kept_with_the_beliefs_it_showed() -> None:
     answer("98.1.1", "a")
     answer("98.1.1", "b")
 
-    kept = {"given": "b", "right": True, "tries": 2, "beliefs": ["M4"]}
+    chosen = [questiontable.task_of("98.1.1").choices[1].text]
+    kept = {"given": "b", "chosen": chosen, "right": True, "tries": 2, "beliefs": ["M4"]}
     assert kept == progress_of().entry("answers", "98.1.1")
 
 
@@ -152,3 +159,117 @@ def test_the_fourteen_beliefs_are_the_fourteen() -> None:
     """M1 to M14, in order, each with a run that breaks it."""
     assert [f"M{number}" for number in range(1, 15)] == [one.id for one in MISCONCEPTIONS]
     assert {""} != {one.broken_by for one in MISCONCEPTIONS}
+
+
+FRESH = """
+import json, sys
+from pathlib import Path
+from runstate_lab.course import fill, order, questiontable, quiz
+questiontable.FOLDER = Path(sys.argv[1])
+forms = quiz("98.1"), fill("98.3"), order("98.4")
+print(json.dumps([form.replies for form in forms]))
+"""
+
+
+def reopened(tmp_path: Path) -> dict[str, dict[str, object]]:
+    """What the forms show in a fresh process that reads the same progress file."""
+    ran = subprocess.run(
+        [sys.executable, "-c", FRESH, str(QUESTIONS)],
+        env={**os.environ, "RUNSTATE_PROGRESS": str(tmp_path / "progress.json")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return {id: reply for replies in json.loads(ran.stdout) for id, reply in replies.items()}
+
+
+@pytest.mark.usefixtures("lesson")
+def test_answers_come_back_in_a_fresh_process(tmp_path: Path) -> None:
+    """A quiz, a fill and an order: as given, with their sentence and the number of tries."""
+    right = letters_of("98.4", "read again", "compute anew", "submit")
+    answer("98.1.1", "b")
+    answer("98.3", "aa")
+    answer("98.3", "ba")
+    answer("98.4", right[::-1])
+    answer("98.4", right)
+    shown = reopened(tmp_path)
+
+    assert {"98.1.1", "98.3", "98.4"} == set(shown)
+    assert ("b", "good", "Right. The first commit moves the revision; the second is told.") == (
+        shown["98.1.1"]["given"], shown["98.1.1"]["mood"], shown["98.1.1"]["said"]
+    )  # fmt: skip
+    assert ["You answered this before: 1 try."] == shown["98.1.1"]["more"]
+    assert ("ba", "wrong", "Not yet.") == (
+        shown["98.3"]["given"], shown["98.3"]["mood"], shown["98.3"]["said"]
+    )  # fmt: skip
+    assert [
+        "Blank 1: This compares words with numbers.",
+        "Blank 2: This is LastWriteWinsStore after the first event.",
+        "You answered this before: 2 tries.",
+    ] == shown["98.3"]["more"]
+    assert (right, "good", False) == (
+        shown["98.4"]["given"], shown["98.4"]["mood"], shown["98.4"]["closed"]
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("lesson")
+def test_the_tries_go_on_counting_after_a_restart() -> None:
+    """One before, one behind: two."""
+    quiz("98.1").answer("98.1.1", "a")
+    form = quiz("98.1")
+    form.answer("98.1.1", "b")
+
+    assert 2 == progress_of().entry("answers", "98.1.1")["tries"]
+    assert ["You answered this before: 2 tries."] == quiz("98.1").replies["98.1.1"]["more"]
+
+
+@pytest.mark.usefixtures("lesson")
+def test_a_form_can_be_begun_again() -> None:
+    """By one call, for one question or for all; nothing of the answer is left."""
+    form = order("98.4")
+    form.answer("98.4", "a")
+
+    assert "Begin again." == form.again()
+    assert ({}, None) == (form.replies, progress_of().entry("answers", "98.4"))
+    assert {} == order("98.4").replies
+    with pytest.raises(Askew, match="no such question"):
+        form.again("98.9")
+
+
+ODD = {
+    "an older kit": {"given": "b", "right": True, "tries": 2, "beliefs": ["M4"]},
+    "the words changed": {"given": "b", "chosen": ["an option of last year"], "tries": 1},
+    "the option is gone": {"given": "z", "chosen": ["z"], "tries": 1},
+    "too many letters": {"given": "ab", "chosen": ["a", "b"], "tries": 1},
+    "no text": {"given": 3, "chosen": [], "tries": 1},
+    "a list": ["b"],
+    "a text": "b",
+    "a number": 7,
+    "tries of words": {"given": "b", "chosen": ["x"], "tries": "two"},
+    "nested": {"given": {"a": []}, "chosen": {"b": 1}, "tries": [1]},
+}
+
+
+@pytest.mark.usefixtures("lesson")
+@pytest.mark.parametrize("kept", ODD.values(), ids=ODD)
+@pytest.mark.parametrize(("make", "id"), [(quiz, "98.1.1"), (fill, "98.3"), (order, "98.4")])
+def test_an_odd_entry_is_shown_unanswered_with_one_sentence(
+    make: Callable[[str], Form], id: str, kept: object, tmp_path: Path
+) -> None:
+    """And it can be answered: the entry is then whole again."""
+    document = {"version": 1, "entries": {"answers": {id: kept}}}
+    (tmp_path / "progress.json").write_text(json.dumps(document))
+    name = id.removesuffix(".1") if make is quiz else id
+    reply = make(name).replies[id]
+
+    assert ("", "open", []) == (reply["given"], reply["mood"], reply["more"])
+    assert "does not fit this question any more" in reply["said"]
+    make(name).answer(id, {"98.1.1": "b", "98.3": "ab", "98.4": "a"}[id])
+    assert reply["said"] != make(name).replies[id]["said"]
+
+
+@pytest.mark.usefixtures("lesson")
+def test_the_stored_picture_of_a_form_does_not_know_of_answers() -> None:
+    """What a notebook keeps is the same to the byte, answered or not."""
+    before = quiz("98.1").picture()
+    quiz("98.1").answer("98.1.1", "b")
+
+    assert before == quiz("98.1").picture()

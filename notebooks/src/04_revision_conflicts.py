@@ -72,7 +72,8 @@ board
 
 # %% [markdown]
 # The same as a table: **run this cell when all six steps are taken.** Read the column *answer*
-# from top to bottom; then count the facts on the board.
+# from top to bottom: that is what the writers were told. The *remark* is only for you. Then
+# count the facts on the board.
 
 # %%
 after("04.lost", lambda: board.table())

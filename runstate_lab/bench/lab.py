@@ -145,9 +145,9 @@ def a_browser() -> Iterator[Any]:
 
 @contextmanager
 def a_server(base: Path) -> Iterator[Server]:
-    """A JupyterLab server of our own, with all it writes below an empty folder."""
+    """A JupyterLab server of our own, with all it writes below a folder; begun again, it goes on."""
     root = base / "course"
-    root.mkdir()
+    root.mkdir(exist_ok=True)
     _quiet_settings(base)
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
@@ -197,7 +197,7 @@ def a_visit(browser: Any, server: Server) -> Iterator[Visit]:
 def _quiet_settings(base: Path) -> None:
     # Without these JupyterLab asks about news in a pop-up and calls home.
     folder = base / "settings" / "@jupyterlab" / "apputils-extension"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     quiet = {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True}
     (folder / "notification.jupyterlab-settings").write_text(json.dumps(quiet))
 

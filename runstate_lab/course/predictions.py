@@ -32,6 +32,8 @@ from runstate_lab.show.letters import escaped
 
 SECTION = "predictions"
 SHORTEST_REASON = 3
+ODD = "What was kept of this prediction cannot be read: make it once more."
+CALL = 'from runstate_lab.course import answer; answer("{id}", "a", why="because ...")'
 
 
 class Later(Live):
@@ -82,19 +84,21 @@ def predict(
     asked = Prediction(id, question, tuple(choices)) if question else prediction_of(id)
     _ASKED[id] = asked
     item = Item(id, "choice", asked.text, (asked.choices,), why=why, press="Keep this prediction")
-    made = recall(SECTION, id)
+    made = _made(id)
     replies = {id: _reply(asked, made)} if made else {}
+    if not made and recall(SECTION, id) is not None:
+        replies = {id: Reply(ODD)}
 
     def judge(id: str, letters: str, reason: str) -> Reply:
         return foretell(id, letters, reason, needs_reason=why)
 
-    return Form(f"Prediction {id}", (item,), judge, replies=replies)
+    return Form(f"Prediction {id}", (item,), judge, replies=replies, call=CALL.format(id=id))
 
 
 def foretell(id: str, letter: str, why: str, *, needs_reason: bool = True) -> Reply:
     """Keep a prediction and open what it guards; a kept one is not changed."""
     asked = _ASKED.get(id) or prediction_of(id)
-    made = recall(SECTION, id)
+    made = _made(id)
     if made:
         # It may have been made in another notebook, where other widgets were opened.
         _open(id, made["choice"], made["why"])
@@ -120,7 +124,7 @@ def reveal(id: str) -> str:
     runstate_lab.course.faults.AskedWrongly: there is no prediction 'zz'
     hint: known: ...
     """
-    made = recall(SECTION, id)
+    made = _made(id)
     if made:
         _open(id, made["choice"], made["why"])
         return f"Prediction {id} is open already."
@@ -152,7 +156,7 @@ def locked(id: str, make: Callable[[], Live]) -> Any:
             f"{id} cannot lock a {type(widget).__name__}",
             hint="use after(id, work) for what is no widget",
         )
-    made = recall(SECTION, id)
+    made = _made(id)
     if made:
         widget.unseal(choice=made["choice"], why=made["why"])
     else:
@@ -170,13 +174,22 @@ def after(id: str, work: Callable[[], object]) -> Any:
     >>> after("99.4", lambda: 1 / 0)
     Locked: Answer prediction 99.4 above first, or call reveal("99.4").
     """
-    if not recall(SECTION, id):
+    if not _made(id):
         return locked(id, lambda: Later(work))
     try:
         return work()
     except Exception as fault:  # shown instead of raised: Run All goes on behind it
         print(_said(fault))
         return None
+
+
+def _made(id: str) -> Any:
+    """The prediction as it was kept; None where none was, or where it cannot be read."""
+    entry = recall(SECTION, id)
+    words = isinstance(entry, dict) and [entry.get(name) for name in ("letter", "choice", "why")]
+    if not words or not all(isinstance(one, str) for one in words):
+        return None
+    return entry if type(entry.get("revealed")) is bool else None
 
 
 def _require_known(id: str) -> None:
@@ -200,10 +213,12 @@ def _reply(asked: Prediction, made: Any) -> Reply:
         if asked.outcome
         else ("What it guards is open now: look below.",)
     )
+    # The question may have changed since: then no choice of today is ticked.
+    now = dict(zip(LETTERS, asked.choices, strict=False))
     return Reply(
         f"You said: {made['choice']}{why}",
         "kept",
-        made["letter"],
+        made["letter"] if now.get(made["letter"]) == made["choice"] else "",
         made["why"],
         closed=True,
         more=outcome,

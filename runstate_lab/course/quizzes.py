@@ -2,7 +2,10 @@
 
 A wrong choice names the belief behind it and the lesson that breaks it; a
 wrong blank names the fault it builds. What was answered goes to the progress
-file. What is not here: predictions, which nobody can get wrong beforehand.
+file, with the words that were chosen, and is shown as answered when the form
+comes back; `form.again()` begins anew.
+
+What is not here: predictions, which nobody can get wrong beforehand.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from dataclasses import replace
 from runstate_lab.course.faults import AskedWrongly
 from runstate_lab.course.misconceptions import misconception
 from runstate_lab.course.predictions import foretell
-from runstate_lab.course.progress import keep, recall
+from runstate_lab.course.progress import keep, progress_of, recall
 from runstate_lab.course.questiontable import (
     LETTERS,
     Choice,
@@ -30,6 +33,8 @@ from runstate_lab.live.form import Form, Item, Reply
 
 SECTION = "answers"
 RIGHT = "Right."
+CHANGED = "What you answered before does not fit this question any more: answer it once more."
+CALL = 'from runstate_lab.course import answer; answer("{id}", "{letters}")'
 
 
 def quiz(id: str) -> Form:
@@ -66,16 +71,53 @@ def answer(id: str, letters: str, why: str = "") -> str:
 
 def _form(title: str, *tasks: Task) -> Form:
     by_id = {task.id: task for task in tasks}
+    found = {task.id: _kept_reply(task) for task in tasks if not isinstance(task, Prediction)}
 
     def judge(id: str, letters: str, why: str) -> Reply:
         task = by_id[id]
         if isinstance(task, Prediction):
             return foretell(id, letters, why)
         reply, belief = _judged(task, letters)
-        unkept = _record(id, letters, reply, belief)
+        unkept = _record(task, letters, reply, belief)
         return replace(reply, more=(*reply.more, unkept)) if unkept else reply
 
-    return Form(title, tuple(map(_item, tasks)), judge)
+    return Form(
+        title,
+        tuple(map(_item, tasks)),
+        judge,
+        replies={id: reply for id, reply in found.items() if reply},
+        forget=lambda id: progress_of().forget(SECTION, id),
+        call=CALL.format(id=tasks[0].id, letters=_example(tasks[0])),
+    )
+
+
+def _example(task: Task) -> str:
+    return LETTERS[: len(task.blanks)] if isinstance(task, Fill) else "a"
+
+
+def _kept_reply(task: Question | Fill | Order) -> Reply | None:
+    """What was answered before, judged as it was then; None where nothing was."""
+    entry = recall(SECTION, task.id)
+    if entry is None:
+        return None
+    try:
+        letters, tries = entry["given"], entry["tries"]
+        if entry["chosen"] != _chosen(task, letters) or type(tries) is not int or tries < 1:
+            return Reply(CHANGED)
+        reply, _ = _judged(task, letters)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return Reply(CHANGED)
+    many = "1 try" if tries == 1 else f"{tries} tries"
+    return replace(reply, more=(*reply.more, f"You answered this before: {many}."))
+
+
+def _chosen(task: Question | Fill | Order, letters: str) -> list[str]:
+    """The words that the letters stand for; they must fit the task as it is now."""
+    if isinstance(task, Order):
+        return [task.shown[LETTERS.index(letter)] for letter in letters]
+    blanks = task.blanks if isinstance(task, Fill) else (task.choices,)
+    pairs = zip(blanks, letters, strict=True)
+    return [blank[LETTERS.index(letter)].text for blank, letter in pairs]
 
 
 def _item(task: Task) -> Item:
@@ -139,8 +181,18 @@ def _reply(because: str, faults: tuple[str, ...], letters: str) -> Reply:
     return Reply(f"{RIGHT} {because}".strip(), "good", letters)
 
 
-def _record(id: str, letters: str, reply: Reply, belief: str) -> str:
-    before = recall(SECTION, id) or {}
-    entry = {"given": letters, "right": reply.mood == "good", "tries": before.get("tries", 0) + 1}
-    beliefs = sorted({*before.get("beliefs", []), *([belief] if belief else [])})
-    return keep(SECTION, id, {**entry, "beliefs": beliefs})
+def _record(
+    task: Question | Fill | Order, letters: str, reply: Reply, belief: str
+) -> str:
+    before = recall(SECTION, task.id)
+    known = before if isinstance(before, dict) else {}
+    tries, held = known.get("tries"), known.get("beliefs")
+    beliefs = [one for one in held if isinstance(one, str)] if isinstance(held, list) else []
+    entry = {
+        "given": letters,
+        "chosen": _chosen(task, letters),
+        "right": reply.mood == "good",
+        "tries": (tries if type(tries) is int and tries > 0 else 0) + 1,
+        "beliefs": sorted({*beliefs, *([belief] if belief else [])}),
+    }
+    return keep(SECTION, task.id, entry)

@@ -88,6 +88,7 @@ class Form(Live):
     _esm = script("dom.js", "slips.js", "form.js")
     _css = style("marks.css", "runstate.css")
 
+    call = 'form.answer("00.1.1", "a")'
     title = traitlets.Unicode("").tag(sync=True)
     items = traitlets.List().tag(sync=True)
     replies = traitlets.Dict().tag(sync=True)
@@ -99,9 +100,12 @@ class Form(Live):
         judge: Judge,
         *,
         replies: dict[str, Reply] | None = None,
+        forget: Callable[[str], None] | None = None,
+        call: str = "",
     ) -> None:
+        self.call = call or self.call
         self._items = {item.id: item for item in items}
-        self._judge = judge
+        self._judge, self._forget = judge, forget
         told = {id: reply.plain() for id, reply in (replies or {}).items()}
         super().__init__(title=title, items=[item.plain() for item in items], replies=told)
         self.on_msg(self._heard)
@@ -112,8 +116,31 @@ class Form(Live):
         item = self._items[id]
         _fit(item, letters)
         reply = self._judge(id, letters, why.strip())
-        self.replies = {**self.replies, id: reply.plain()}
+        with self.together():
+            self.replies = {**self.replies, id: reply.plain()}
         return reply.said
+
+    def again(self, id: str = "") -> str:
+        """What is said when an answer, or all of them, is forgotten and can be given anew.
+
+        >>> Form("Empty", (), lambda *given: Reply("")).again()
+        Traceback (most recent call last):
+            ...
+        runstate_lab.live.faults.Askew: asked to begin Empty again, found that what was said here stays
+        hint: a prediction is kept; answer the questions that come later
+        """
+        if self._forget is None:
+            hint = "a prediction is kept; answer the questions that come later"
+            raise Askew(f"to begin {self.title} again", "that what was said here stays", hint)
+        if id and id not in self._items:
+            hint = f"give one of {', '.join(self._items)}, or nothing for all"
+            raise Askew(f"to begin {id!r} again", "no such question here", hint)
+        for one in [id] if id else self._items:
+            self._forget(one)
+        kept = {one: reply for one, reply in self.replies.items() if id and one != id}
+        with self.together():
+            self.replies = kept
+        return "Begin again."
 
     def sentence(self) -> str:
         """What the form is."""

@@ -21,8 +21,9 @@ import traitlets
 
 from runstate_lab.live.exports import Exports
 from runstate_lab.live.faults import Askew, Sealed
+from runstate_lab.live.limits import Limits, any_text
 from runstate_lab.live.marks import FRONT, still, text
-from runstate_lab.show.letters import legal, whole
+from runstate_lab.show.letters import escaped, legal, whole
 
 __all__ = ["Askew", "Live", "Sealed", "locked_picture", "script", "style"]
 Listener = Callable[["Live"], object]
@@ -59,7 +60,7 @@ def style(*parts: str) -> str:
     return "\n".join((FRONT / part).read_text("utf-8") for part in parts)
 
 
-class Live(Exports, anywidget.AnyWidget):
+class Live(Limits, Exports, anywidget.AnyWidget):
     """A widget with a sentence, a stored picture and a place for faults.
 
     `graph` is all that can happen, sent to the browser once. A sealed widget
@@ -74,10 +75,15 @@ class Live(Exports, anywidget.AnyWidget):
     graph = traitlets.Dict().tag(sync=True)
     prediction = traitlets.Dict().tag(sync=True)
 
+    limits = {"sealed": any_text("sealed")}
+    call = "sentence()"
+    """A call that does what one of the buttons does, as a learner types it."""
+
     def __init__(self, known: dict[str, Any] | None = None, **shown: object) -> None:
         self._known = known or {}
         self._before: dict[str, Any] = {}
         super().__init__(graph=self._known, **shown)
+        self.guard()
 
     def open(self) -> None:
         """Let the browser know this widget, as it is now; a second time changes nothing."""
@@ -88,13 +94,14 @@ class Live(Exports, anywidget.AnyWidget):
         """Take all that can happen away from the browser until `unseal` is called."""
         self._before = {name: getattr(self, name) for name in self.played}
         self.reset()
-        self.sealed, self.graph = sentence, {}
+        with self.together():
+            self.sealed, self.graph = sentence, {}
 
     def unseal(self, *, choice: str = "", why: str = "") -> None:
         """Give it to the browser; show the prediction beside the result."""
-        self.prediction = {"choice": choice, "why": why} if choice else {}
         # One message: a browser that has only half of it would draw nonsense.
-        with self.hold_sync():
+        with self.together():
+            self.prediction = {"choice": choice, "why": why} if choice else {}
             self.graph, self.sealed = self._known, ""
             for name, value in self._before.items():
                 setattr(self, name, value)
@@ -135,17 +142,27 @@ class Live(Exports, anywidget.AnyWidget):
         try:
             work()
         except Exception as fault:  # a learner's callback may raise anything; it is shown
-            self.fault = f"{type(fault).__name__}: {fault}"
+            said = f"{type(fault).__name__}: {fault}"
         else:
-            self.fault = ""
+            said = ""
+        with self.together():
+            self.fault = said
 
     def __repr__(self) -> str:
         return self.sentence()
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict[str, object], dict[str, object]]:
         bundle, metadata = super()._repr_mimebundle_(**kwargs)
-        shown = {**bundle, "text/plain": legal(self.sentence()), "text/html": self.picture()}
+        still = f"{self.picture()}{self._aside()}"
+        shown = {**bundle, "text/plain": legal(self.sentence()), "text/html": still}
         return shown, metadata
+
+    def _aside(self) -> str:
+        """The line below the stored picture; whoever sees the live widget does not see it."""
+        if self.sealed:
+            return "<p><small>No buttons here: once it is predicted, run this cell again.</small></p>"
+        call = escaped(self.call)
+        return f"<p><small>No buttons here; in a cell, <code>{call}</code> does the same.</small></p>"
 
     def get_state(self, *given: Any, **more: Any) -> dict[str, Any]:
         """What is sent to the browser; half a letter fits into no message."""

@@ -43,6 +43,7 @@ class RealRace(Live):
     _esm = script("dom.js", "exports.js", "realrace.js")
     _css = style(*SHEETS, "runstate.css", "realrace.css")
 
+    call = "race.start()"
     played = ("rows", "said", "marks")
     rows = traitlets.List().tag(sync=True)
     said = traitlets.Unicode("").tag(sync=True)
@@ -54,7 +55,8 @@ class RealRace(Live):
         fit("limit", limit, "seconds")
         self._writers, self._each, self._limit = writers, each, limit
         super().__init__({"size": list(SIZE), "heads": list(HEADS), "opening": self._opening()})
-        self.marks = _drawn(())
+        with self.together():
+            self.marks = _drawn(())
         self.on_msg(self._heard)
 
     def start(self, *, worst: bool = False) -> str:
@@ -66,7 +68,7 @@ class RealRace(Live):
         held = self._each if worst else 1
         size = {"writers": self._writers, "each": self._each, "held": held, "limit": self._limit}
         tallies = [tally(store, **size) for store in ROWS]
-        with self.hold_sync():
+        with self.together():
             self.rows = [list(map(str, astuple(one))) for one in tallies]
             self.marks = _drawn(tallies)
             self.said = self.text()
@@ -74,7 +76,7 @@ class RealRace(Live):
 
     def reset(self) -> str:
         """Forget the last race."""
-        with self.hold_sync():
+        with self.together():
             self.rows, self.marks, self.said = [], _drawn(()), ""
         return self._opening()
 

@@ -82,7 +82,7 @@ def _row(row: Sequence[object], usual: str) -> str:
 
 def _cell(cell: object, usual: str) -> str:
     shown = _safe(cell)
-    return shown if not usual or cell == usual else f"<b>{shown}</b>"
+    return shown if not usual or cell in ("", usual) else f"<b>{shown}</b>"
 
 
 def _safe(cell: object) -> str:

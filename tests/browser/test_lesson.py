@@ -15,6 +15,9 @@ pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is no
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
 from playwright.sync_api import Locator, expect  # noqa: E402
 
+from runstate_lab.bench.lab import a_server, a_visit  # noqa: E402
+from runstate_lab.course.questiontable import order_of  # noqa: E402
+
 CHECKOUT = Path(__file__).parents[2]
 LESSON = CHECKOUT / "notebooks" / "04_revision_conflicts.ipynb"
 LOOK = (Path(__file__).parent / "look.js").read_text("utf-8")
@@ -185,3 +188,124 @@ def test_what_cannot_be_played_says_why(visit: Any) -> None:
     expect(board).to_have_attribute("data-schedule", "AABBAB")
     expect(board.get_by_role("alert")).to_have_text("KeyError: 'missing'", timeout=SLOW)
     assert [] == visit.outside
+
+
+PREDICTED = ("04.lost", "04.count", "04.append", "04.blind")
+OFFERED = "call = wanted(page, call.call_id)"
+
+
+@pytest.mark.slow
+def test_lesson_04_is_played_to_its_end_with_the_offered_line(lesson: Any) -> None:
+    """Each prediction answered by click, the line typed into its cell: no order breaks the law."""
+    for id in PREDICTED:
+        predict(lesson, id, "because I think so")
+    before = lesson.page.get_by_text("20 orders, 18 break deployed_once")
+    expect(before).to_have_count(2, timeout=SLOW)
+
+    line = lesson.page.locator(".cm-line", has_text="# your line: call = ...")
+    line.scroll_into_view_if_needed()
+    line.click()
+    for key in ("Home", "Shift+End"):
+        lesson.page.keyboard.press(key)
+    lesson.page.keyboard.type(OFFERED)
+    lesson.page.keyboard.press("Shift+Enter")
+
+    cell = lesson.page.locator(".jp-CodeCell", has_text="def decide_again")
+    expect(cell.locator(".jp-OutputArea")).to_contain_text(
+        "20 orders, 0 break deployed_once", timeout=SLOW
+    )
+    expect(before).to_have_count(1)
+    shot(lesson, "lesson_04_end")
+    assert ([], []) == (lesson.errors, lesson.outside)
+
+
+ASKED = [
+    "from runstate_lab.course import fill, order, quiz\nquiz('00.3')",
+    "fill('01.7')",
+    "order('00.6')",
+]
+
+
+def put_in_order(form: Locator, id: str) -> None:
+    """Leave out what does not belong, and move each step up to its place."""
+    asked = order_of(id)
+    slips = [slip for slip in asked.shown if slip in asked.steps]
+    for choice in asked.distractors:
+        form.get_by_role("button", name=f"Leave out: {choice.text}").click()
+    for place, step in enumerate(asked.steps):
+        rows = form.locator(".rs-slips li")
+        while form_order(rows, slips).index(step) > place:
+            form.get_by_role("button", name=f"Move up: {step}").click()
+
+
+def form_order(rows: Locator, slips: list[str]) -> list[str]:
+    """The slips that are kept, as they stand."""
+    return [one for one in rows.locator(".rs-slip-text").all_text_contents() if one in slips]
+
+
+@pytest.mark.slow
+def test_answers_are_there_after_the_server_was_started_again(
+    browser: Any, tmp_path: Path
+) -> None:
+    """A quiz, a fill and an order: answered, the server stopped and started, Run All."""
+    base = tmp_path / "lab"
+    base.mkdir()
+    with a_server(base) as server, a_visit(browser, server) as visit:
+        visit.open(server.write("asked.ipynb", ASKED))
+        visit.run_all()
+        forms = visit.page.locator(".rs-question")
+        expect(forms).to_have_count(3, timeout=SLOW)
+        quiz, fill, order = (forms.nth(number) for number in range(3))
+        quiz.get_by_role("radio").nth(2).check()
+        for number, letter in enumerate("bab"):
+            fill.locator("select").nth(number).select_option(letter)
+        put_in_order(order, "00.6")
+        for form in (quiz, fill, order):
+            form.get_by_role("button", name="Answer", exact=True).click()
+            expect(form.locator(".rs-said p").first).to_be_visible(timeout=SLOW)
+    with a_server(base) as server, a_visit(browser, server) as visit:
+        visit.open("asked.ipynb")
+        visit.run_all()
+        forms = visit.page.locator(".rs-question")
+        expect(forms).to_have_count(3, timeout=SLOW)
+        quiz, fill, order = (forms.nth(number) for number in range(3))
+
+        expect(quiz.get_by_role("radio").nth(2)).to_be_checked()
+        expect(quiz.locator(".rs-said-good")).to_contain_text("Right. It was offered, refused")
+        expect(quiz.locator(".rs-said")).to_contain_text("You answered this before: 1 try.")
+        assert "bab" == "".join(fill.locator("select").nth(number).input_value() for number in range(3))
+        expect(fill.locator(".rs-said-wrong")).to_contain_text("c1 is the call of")
+        expect(order.locator(".rs-said-good")).to_contain_text("Right. Writer first")
+        slips = list(order_of("00.6").steps)
+        assert slips == form_order(order.locator(".rs-slips li"), slips)
+        expect(order.locator(".rs-slips li.rs-out")).to_have_count(2)
+        shot(visit, "answers_restored_light")
+        visit.theme("Dark")
+        shot(visit, "answers_restored_dark")
+        assert ([], []) == (visit.errors, visit.outside)
+
+
+@pytest.mark.slow
+def test_a_still_picture_has_a_line_where_widgets_do_not_come(visit: Any) -> None:
+    """With the widget extension off, the picture stands there and says what to call."""
+    visit.open(visit.server.write("plain.ipynb", ["from runstate_lab.live import Board\nBoard()"]))
+    visit.run_all()
+    board = board_of(visit, 0)
+    board.wait_for(timeout=SLOW)
+    output = visit.page.locator(".jp-OutputArea-output").first
+    expect(output).not_to_contain_text("No buttons here")
+
+    visit.page.evaluate(NO_WIDGETS)
+    expect(output).to_contain_text('No buttons here; in a cell, board.step("A") does the same.')
+    expect(output.locator("img")).to_be_visible()
+    shot(visit, "no_widgets")
+
+
+# What a site does that disables the extension: nobody renders the widget's view any more.
+NO_WIDGETS = """() => {
+  const content = window.jupyterapp.shell.currentWidget.content;
+  content.rendermime.removeMimeType("application/vnd.jupyter.widget-view+json");
+  const area = content.widgets[0].outputArea, kept = area.model.toJSON();
+  area.model.clear();
+  area.model.fromJSON(kept);
+}"""

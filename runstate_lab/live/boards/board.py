@@ -109,7 +109,7 @@ class Board(Shown):
             hint = "moves() lists what is open; back() or reset() to choose another order"
             raise Askew(f"the move {move!r}", why, hint)
         order, hoped = (*self._moves()[: self.at], move), self.expected
-        with self.hold_sync():
+        with self.together():
             self._visit(order)
             if hoped:
                 came = words.happened(self._path()[-1])
@@ -173,7 +173,8 @@ class Board(Shown):
 
     def reset(self) -> str:
         """What is said at the start again; the tried orders stay counted."""
-        self.schedule, self.at = "", 0
+        with self.together():
+            self.schedule, self.at = "", 0
         return words.opening(self.ground.path(self.shown, "")[-1], self.ground.cast)
 
     def choose(self, variant: str) -> str:
@@ -183,7 +184,7 @@ class Board(Shown):
         if variant not in self.ground.plays:
             names = ", ".join(self.ground.plays)
             raise Askew(f"the variant {variant!r}", "no such variant", f"choose one of {names}")
-        with self.hold_sync():
+        with self.together():
             self.shown = variant
             self._publish()
         return self.text()
@@ -215,7 +216,7 @@ class Board(Shown):
         faulty = min((one for one in moments if one.of_store), key=lambda one: len(one.key), default=None)
         if faulty is not None:
             view = boardviews.broken_store(faulty)
-            self.explored = {**self.explored, name: view}
+            self._explored(name, view)
             return view["said"]
         if setting.world:
             found = explore_world(setting.world, name)
@@ -228,7 +229,7 @@ class Board(Shown):
                 faults=setting.faults,
                 most=PATIENCE,
             )
-        self.explored = {**self.explored, name: boardviews.explored_view(found, setting)}
+        self._explored(name, boardviews.explored_view(found, setting))
         return self.explored[name]["said"]
 
     def shortest(self, law: str = "") -> str:
@@ -260,7 +261,7 @@ class Board(Shown):
         self._unsealed()
         lines = self._lines()
         lines.append(["".join(self._moves()[: self.at]), self.at, self.shown])
-        with self.hold_sync():
+        with self.together():
             self.kept, self.line = lines, len(lines) - 1
             self.schedule = lines[-1][0]
             self._publish()
@@ -274,7 +275,7 @@ class Board(Shown):
         if type(branch) is not int or not 1 <= branch <= len(lines):
             hint = f"give a number from 1 to {len(lines)}; fork() makes one"
             raise Askew(f"branch {branch}", f"{len(lines)} branches", hint)
-        with self.hold_sync():
+        with self.together():
             self.kept, self.line = lines, branch - 1
             self.schedule, self.at, self.shown = lines[branch - 1]
             self._publish()
@@ -301,6 +302,10 @@ class Board(Shown):
         self._unsealed()
         return RunView(frames=frames_along(self._path(), self.ground.cast))
 
+    def _explored(self, name: str, view: dict[str, Any]) -> None:
+        with self.together():
+            self.explored = {**self.explored, name: view}
+
     def _off(self, move: str) -> str:
         return fault_in(self.ground.plays[self.shown], self._path()[-1], move)
 
@@ -310,7 +315,7 @@ class Board(Shown):
         return self.text()
 
     def _visit(self, order: tuple[str, ...]) -> str:
-        with self.hold_sync():
+        with self.together():
             self.schedule, self.at = "".join(order), len(order)
             self._publish()
             here = self._path()[-1]
@@ -339,5 +344,6 @@ class Board(Shown):
         except Askew as wrong:
             why = f"{wrong.found}; {wrong.hint}"
         except Exception as fault:  # noqa: BLE001 - shown in the widget: a kernel's console is out of sight
-            self.fault = f"{type(fault).__name__}: {fault}"
+            with self.together():
+                self.fault = f"{type(fault).__name__}: {fault}"
         self.send({"heard": number, "why": why, "said": said})

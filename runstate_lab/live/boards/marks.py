@@ -190,7 +190,7 @@ def _spot(moment: Moment, layout: Layout, x: float, lane: int) -> Marks:
         return _envelope(x, _middle(layout, step.worker))
     if step.ended == SKIPPED:
         return (dot(x, lane, 4, "idle"),)
-    if step.said is not None:
+    if step.said is not None and not moment.again:
         return (path(f"M{x:g} {lane - 9}l9 9l-9 9l-9 -9z", f"effect-{hue}"),)
     return (dot(x, lane, 5, f"dot-{hue}"),)
 
@@ -235,6 +235,8 @@ def _label(moment: Moment) -> tuple[str, str]:
         }
         return fixed[step.ended]
     if step.said is not None:
+        if moment.again:
+            return "asks again", "nothing more"
         sent = "submits, says" if moment.proposes else "says"
         return sent, f"“{words.spoken(step.said)}”"
     offers = [touch.proposal for touch in step.touches if touch.proposal is not None]

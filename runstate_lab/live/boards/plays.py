@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runstate_lab.errors import OrderRefused, Refusal, words_of
-from runstate_lab.laws import Law
+from runstate_lab.laws import Keyed, Law
 from runstate_lab.live.boards.answers import NOT_ANSWERED, STORE, NoState, check_answers
 from runstate_lab.model import RunState
 from runstate_lab.orders import end_of
@@ -52,7 +52,8 @@ class Moment:
     """Where a play stands after a move: what the move did, and what is open now.
 
     `key` is the order so far; `believes` holds for each worker the state that it
-    has read and not answered for; `failure` says what is wrong with the code.
+    has read and not answered for; `again` says that the world was asked under a key
+    that it knew; `failure` says what is wrong with the code.
     """
 
     key: str = ""
@@ -66,6 +67,7 @@ class Moment:
     broken: tuple[str, ...] = ()
     fresh: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    again: bool = False
     believed: Mapping[str, Any] = field(default_factory=dict)
     believes: Mapping[str, Any] = field(default_factory=dict)
     mailed: tuple[str, ...] = ()
@@ -117,6 +119,7 @@ class Play:
 
     def advance(self, move: str) -> Moment:
         """The moment after one more move; what the code does wrong is in it."""
+        known = {one.key for one in self._race.said if isinstance(one, Keyed)}
         step, failure = safely(lambda: self._stepped(move))
         here = still(replace(self.now, key=self.now.key + move))
         if isinstance(step, OrderRefused):
@@ -129,7 +132,8 @@ class Play:
                 here, step=failed, failure=failure, enabled=(), believes=held, token=here.key
             )
         else:
-            self.now = self._looked(replace(here, step=step))
+            again = getattr(step.said, "key", None) in known
+            self.now = self._looked(replace(here, step=step, again=again))
         return self.now
 
     def _hurry(self, known: Moment) -> None:
@@ -329,6 +333,7 @@ def still(here: Moment) -> Moment:
         entries=(),
         fresh=(),
         unasked=(),
+        again=False,
         believed=here.believes,
         mailed=here.mail,
     )

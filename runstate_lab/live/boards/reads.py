@@ -53,6 +53,21 @@ def order_of(
     return shown, _check(order, plays[shown])
 
 
+def reached(plays: Plays, order: str) -> bool:
+    """Whether every move of an order is open where it comes, up to a failure of the code.
+
+    >>> from runstate_lab.live.boards.worlds import settings_of
+    >>> plays = Plays(settings_of("two_writers")[0])
+    >>> reached(plays, "AAB"), reached(plays, "AAAA"), reached(plays, "XY")
+    (True, False, False)
+    """
+    try:
+        _check(order, plays)
+    except Askew:
+        return False
+    return True
+
+
 def frames_along(path: Sequence[Moment], cast: Cast) -> tuple[Frame, ...]:
     """The moments of a play as the frames of a run view, a frame for each entry."""
     start = path[0].after

@@ -15,6 +15,8 @@ from runstate_lab.live.boards import words
 from runstate_lab.live.boards.graph import Ground
 from runstate_lab.live.boards.layout import LEFT, window
 from runstate_lab.live.boards.plays import Moment, Setting
+from runstate_lab.live.boards.reads import reached
+from runstate_lab.live.limits import Limit, flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture
 from runstate_lab.live.marks import still, text
 from runstate_lab.race import moves
@@ -40,6 +42,33 @@ class Shown(Live):
     explored = traitlets.Dict().tag(sync=True)
     expected = traitlets.Unicode("").tag(sync=True)
     foretold = traitlets.List().tag(sync=True)
+
+    limits = {
+        **Live.limits,
+        "schedule": Limit(
+            lambda board, given: board._plays(given["schedule"]),
+            lambda board, given: "an order that can be played, such as "
+            + "".join(board.ground.workers),
+        ),
+        "at": number("at", lambda board, given: len(moves(given["schedule"]))),
+        "shown": one_of("shown", lambda board, given: tuple(board.ground.plays)),
+        "tried": Limit(
+            lambda board, given: all(map(board._plays, given["tried"])),
+            lambda board, given: "a list of orders that can be played",
+        ),
+        "comparing": flag("comparing"),
+        "kept": Limit(
+            lambda board, given: all(board._is_line(one) for one in given["kept"]),
+            lambda board, given: "a list of branches, each an order, a step and a variant",
+        ),
+        "line": number("line", lambda board, given: max(0, len(given["kept"]) - 1)),
+        "expected": one_of("expected", lambda board, given: ("", *words.EXPECTED)),
+        "foretold": Limit(
+            lambda board, given: all(board._is_foretold(*one) for one in given["foretold"]),
+            lambda board, given: "a list of orders, each with what was expected and what came",
+        ),
+    }
+    call = 'board.step("A")'
 
     def text(self) -> str:
         """What the step shown says, in one sentence."""
@@ -107,9 +136,10 @@ class Shown(Live):
     def seal(self, sentence: str) -> None:
         """Take everything away that tells how an order goes, until `unseal` is called."""
         super().seal(sentence)
-        self.more, self.explored, self.kept, self.line = {}, {}, [], 0
-        self.tried = []
-        self.expected, self.foretold = "", []
+        with self.together():
+            self.more, self.explored, self.kept, self.line = {}, {}, [], 0
+            self.tried = []
+            self.expected, self.foretold = "", []
 
     def _judged(self) -> str:
         """What was foretold about the step shown, and whether it came so."""
@@ -118,6 +148,18 @@ class Shown(Live):
             if schedule == order:
                 return f" You expected: {hoped}. " + ("So it is." if hoped == came else f"It is: {came}.")
         return ""
+
+    def _plays(self, schedule: str) -> bool:
+        """Whether an order can be played on one of the variants."""
+        return any(reached(plays, schedule) for plays in self.ground.plays.values())
+
+    def _is_line(self, line: list[Any]) -> bool:
+        schedule, at, name = line
+        known = name in self.ground.plays and self._plays(schedule)
+        return known and type(at) is int and 0 <= at <= len(moves(schedule))
+
+    def _is_foretold(self, schedule: str, hoped: str, came: str) -> bool:
+        return self._plays(schedule) and hoped in words.EXPECTED and isinstance(came, str)
 
     def _moves(self) -> tuple[str, ...]:
         return moves(self.schedule)

@@ -18,7 +18,7 @@ from runstate_lab.model import RunState, RunStatus
 from runstate_lab.show.told import told
 
 Plain = dict[str, Any]
-TRACE_HEADS = ("step", "who", "what", "answer", "revision")
+TRACE_HEADS = ("step", "who", "what", "answer", "revision", "remark")
 COMPARE_HEADS = ("played on", "answers", "revision", "facts", "in short")
 BRANCH_HEADS = ("branch", "order", "played on", "revision", "facts", "in short")
 OUTCOME_HEADS = ("final state", "orders", "share", "laws broken", "an order")

@@ -95,7 +95,7 @@ def doing(moment: Moment) -> str:
         return "takes its next step"
     parts = list(dict.fromkeys(_verbs(step.touches)))
     if step.said is not None:
-        parts.append(f"says {spoken(step.said)}")
+        parts.append(f"asks again: {spoken(step.said)}" if moment.again else f"says {spoken(step.said)}")
     if len(parts) > 2:
         parts = [parts[0], "...", parts[-1]]
     return ", ".join(parts) or ALONE
@@ -232,17 +232,32 @@ def row(moment: Moment, cast: Cast) -> list[str]:
         what = "; ".join(act for act, _ in acts) or ALONE
         answer = "; ".join(said for _, said in acts if said) or _unheard(moment)[2:]
         what = f"its mail arrives: {what}" if step.ended == "delivered" else what
-    return [f"{step.worker} {name}".strip(), what, answer, revision]
+    besides = "; ".join(filter(None, [_remark(moment), *stale(moment)]))
+    return [f"{step.worker} {name}".strip(), what, answer, revision, besides]
 
 
 def _did(moment: Moment) -> str:
     """Everything a step did, with the answers, and with what nobody was told."""
     parts = [f"{act}: {said}" if said else act for act, said in _acts(moment, whole=True)]
+    return "; ".join([*parts, *filter(None, [_remark(moment)])]) or ALONE
+
+
+def _remark(moment: Moment) -> str:
+    """What is gone or broken after the step, and that nobody was told, if so."""
     after = remarks(moment)
-    if after:
-        refused = any(touch.code for touch in moment.step.touches)
-        parts.append("; ".join(after) + ("" if refused else ", and nobody was told"))
-    return "; ".join(parts) or ALONE
+    if not after:
+        return ""
+    refused = any(touch.code for touch in moment.step.touches)
+    return "; ".join(after) + ("" if refused else ", and nobody was told")
+
+
+def stale(moment: Moment) -> tuple[str, ...]:
+    """Who believes in an old state since this step: the dashes of the picture, in words."""
+    return tuple(
+        f"{worker} still believes in revision {getattr(seen, 'revision', '?')}"
+        for worker, seen in moment.believes.items()
+        if seen != moment.after and moment.believed.get(worker, moment.before) == moment.before
+    )
 
 
 def _acts(moment: Moment, *, whole: bool = False) -> list[tuple[str, str]]:
@@ -260,8 +275,15 @@ def _acts(moment: Moment, *, whole: bool = False) -> list[tuple[str, str]]:
         elif touch.verb not in QUIET:
             acts.append((f"looks at the store's {touch.verb}", ""))
     if moment.step.said is not None:
-        acts.append((f"says “{spoken(moment.step.said)}” to the world", ""))
+        acts.append((_to_the_world(moment), ""))
     return list(dict.fromkeys(acts))
+
+
+def _to_the_world(moment: Moment) -> str:
+    said = moment.step.said
+    if moment.again:
+        return f"asked again with key {said.key}: nothing more happened"
+    return f"says “{spoken(said)}” to the world"
 
 
 def _answered(moment: Moment, touch: Touch, entry: Entry | None, *, whole: bool) -> str:

@@ -19,6 +19,7 @@ import traitlets
 
 from runstate_lab.live.charts.moves import chart_graph
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import Limit, flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, Marks, box, still
 from runstate_lab.rules import RULES, Rules
@@ -109,6 +110,30 @@ class StateChart(Live):
     proposed = traitlets.Unicode("").tag(sync=True)
     expected = traitlets.Unicode("").tag(sync=True)
 
+    limits = {
+        **Live.limits,
+        "tries": Limit(
+            lambda chart, given: all(one in chart.kinds for one in given["tries"]),
+            lambda chart, given: f"a list of kinds of events: {', '.join(chart.kinds)}",
+        ),
+        "at": number("at", lambda chart, given: len(given["tries"])),
+        "predicting": flag("predicting"),
+        "expectations": Limit(
+            lambda chart, given: len(given["expectations"]) <= len(given["tries"])
+            and all(one in chart.hopes for one in given["expectations"]),
+            lambda chart, given: "a list with one of them for each attempt: "
+            + ", ".join(map(repr, chart.hopes)),
+        ),
+        "proposed": one_of(
+            "proposed",
+            lambda chart, given: ("", *chart.kinds) if given["predicting"] else ("",),
+        ),
+        "expected": one_of(
+            "expected", lambda chart, given: chart.hopes if given["predicting"] else ("",)
+        ),
+    }
+    call = 'chart.move("run_started")'
+
     def __init__(self, *moves: str, rules: Rules = RULES, expect: bool = False) -> None:
         fit("expect", expect, "a flag")
         if not isinstance(rules, Rules):
@@ -148,7 +173,7 @@ class StateChart(Live):
         if not self.predicting:
             hint = "StateChart(expect=True) asks before it answers"
             raise Askew(f"to expect {status}", "a chart that answers at once", hint)
-        known = (*self._known["nodes"], REFUSED)
+        known = self.hopes[1:]
         if status not in known:
             found = "neither a status nor a refusal"
             raise Askew(f"to expect {status!r}", found, f"expect one of {', '.join(known)}")
@@ -184,7 +209,7 @@ class StateChart(Live):
 
     def reset(self) -> str:
         """What is said at the start again."""
-        with self.hold_sync():
+        with self.together():
             self.tries, self.expectations, self.at = [], [], 0
             self.proposed = self.expected = ""
         return self.text()
@@ -208,6 +233,11 @@ class StateChart(Live):
     def revision(self) -> int:
         """How many of the attempts up to the one shown were accepted."""
         return sum(step.accepted for step in self._walk())
+
+    @property
+    def hopes(self) -> tuple[str, ...]:
+        """What can be expected: a status, a refusal, or nothing yet."""
+        return ("", *self._known["nodes"], REFUSED)
 
     def text(self) -> str:
         """What the attempt shown was answered, or what is asked now, in words."""
@@ -267,7 +297,7 @@ class StateChart(Live):
     def _answer(self, kind: str, expected: str) -> str:
         before = [*self.expectations, *[""] * len(self.tries)][: self.at]
         # One message: a browser that has only half of it would draw nonsense.
-        with self.hold_sync():
+        with self.together():
             self.tries = [*self.tries[: self.at], kind]
             self.expectations = [*before, expected]
             self.at = len(self.tries)
@@ -329,7 +359,7 @@ class StateChart(Live):
 
     def _go(self, place: int) -> str:
         self._unsealed()
-        with self.hold_sync():
+        with self.together():
             self.at = max(0, min(len(self.tries), place))
             self.proposed = self.expected = ""
         return self.text()

@@ -29,6 +29,7 @@ from runstate_lab.live.contexts.views import (
     unpacked,
 )
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import FRONT, Mark, Marks, box, line, still, text
 from runstate_lab.model import RunState
@@ -66,6 +67,15 @@ class ContextSlider(Live):
     privacy = traitlets.Unicode("open").tag(sync=True)
     shown = traitlets.Unicode("").tag(sync=True)
     compare = traitlets.Bool(False).tag(sync=True)
+
+    limits = {
+        **Live.limits,
+        "budget": number("budget", lambda slider, given: slider.most, first=1),
+        "privacy": one_of("privacy", lambda slider, given: slider._ids("modes")),
+        "shown": one_of("shown", lambda slider, given: slider._ids("states")),
+        "compare": flag("compare"),
+    }
+    call = "slider.spend(300)"
 
     def __init__(
         self,
@@ -121,16 +131,16 @@ class ContextSlider(Live):
         """What the same budget holds in another privacy mode, or at another revision."""
         self._unsealed()
         fit("privacy", privacy, "a text")
-        modes = [one["id"] for one in self._known["modes"]]
-        states = [one["id"] for one in self._known["states"]]
+        modes, states = self._ids("modes"), self._ids("states")
         self.privacy = _one_of(privacy or self.privacy, modes, "privacy mode")
         self.shown = _one_of(str(at) if at != "" else self.shown, states, "revision")
         return self.said()
 
     def reset(self) -> str:
         """What is said where the slider stood at first."""
-        self.shown, self.privacy = self._known["states"][0]["id"], "open"
-        self.budget = self._default
+        with self.together():
+            self.shown, self.privacy = self._known["states"][0]["id"], "open"
+            self.budget = self._default
         return "" if self.sealed else self.said()
 
     def said(self) -> str:
@@ -191,6 +201,9 @@ class ContextSlider(Live):
         groups += [("rs-bar-spent", self._bar()), ("rs-budget", _marker(self.budget, self.most))]
         size = (WIDE, BAR[1] + 12 + ROW * len(rows))
         return still([*groups, ("rs-words", tuple(words))], size, self.sentence())
+
+    def _ids(self, what: str) -> list[str]:
+        return [str(one["id"]) for one in self._known[what]]
 
     def _here(self, name: str = "") -> Plain:
         return dict(self._known["shown"][name or self.shown][self.privacy])

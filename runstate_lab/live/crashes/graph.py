@@ -6,6 +6,7 @@ What is not here: how a run is killed (see `crashes`), and where a mark stands
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 
 from runstate_lab.live.crashes import marks as crashmarks
@@ -23,7 +24,7 @@ REASONS: dict[str, dict[str, str]] = {
     "recovered": {"kill": DEAD, "recover": "recovered already"},
     "ended": {"kill": DEAD, "recover": "recovered already", "go_on": "w2 went on to the end"},
 }
-MOMENT_HEADS = ("moment", "what", "kept where", "number", "before the kill")
+MOMENT_HEADS = ("moment", "what", "kept where", "number", "before the kill", "worker")
 CALL_HEADS = ("call", "tool", "answer", "why", "may be repeated")
 COMPARE_HEADS = (
     "loop",
@@ -43,9 +44,9 @@ WHY = {
     CallStatus.UNKNOWN: "declared unknown before",
 }
 KEYS = {True: "with a key", False: "without a key"}
-MAIN = "intent first"
 USUAL = "once"
-MATRIX_TITLE = "How often release 7 is deployed, at every kill point"
+END = "nothing (the end)"
+MATRIX_TITLE = "How often release 7 is deployed, at every kill point (empty: that loop has no such moment)"
 
 
 def run_name(loop: str, keyed: bool) -> str:
@@ -78,24 +79,36 @@ def crash_graph() -> Plain:
         "marks": pool.kept,
         "matrix_heads": ["killed before", *(run_name(loop, keyed) for loop, keyed in _pairs())],
         "matrix": matrix(),
+        "rows": {run_name(loop, keyed): _rows(loop, keyed) for loop, keyed in _pairs()},
         "usual": USUAL,
         "matrix_title": MATRIX_TITLE,
     }
 
 
 def matrix() -> list[list[str]]:
-    """How often release 7 is deployed: a row for each kill point of the driver.
+    """How often release 7 is deployed: a row for each moment that some loop can be killed before.
 
-    >>> matrix()[8][:4]
-    ['result c2', 'once, told: outcome unknown', 'once', 'twice, the books know 1 attempt']
+    A cell is what a kill of that loop before that moment really gives; it is
+    empty where the loop has no such moment.
+
+    >>> [row[3] for row in matrix() if row[0] in ("dispatch c2", "result c2", "save batch")]
+    ['twice, the books know 1 attempt', 'once, told: outcome unknown', '']
     """
-    rows = []
-    for point in range(len(moments(MAIN, False)) + 1):
-        row = [before(moments(MAIN, False), point)]
-        for loop, keyed in _pairs():
-            row.append(short(_outcome_there(MAIN, point, loop, keyed))[0].removeprefix("deployed "))
-        rows.append(row)
-    return rows
+    return [[name, *(_cell(name, loop, keyed) for loop, keyed in _pairs())] for name in _places()]
+
+
+def names(found: tuple[Moment, ...]) -> list[str]:
+    """A name of its own for each place to be killed at: before a moment, or at the end.
+
+    >>> names(moments("once per batch", False))
+    ['deploys', 'save batch', 'tests run', 'save batch (2nd)', 'nothing (the end)']
+    """
+    seen: Counter[str] = Counter()
+    told = []
+    for one in found:
+        seen[one.words] += 1
+        told.append(one.words if seen[one.words] == 1 else f"{one.words} ({seen[one.words]}nd)")
+    return [*told, END]
 
 
 def same_place(source: tuple[Moment, ...], point: int, target: tuple[Moment, ...]) -> int:
@@ -126,7 +139,7 @@ def before(found: tuple[Moment, ...], point: int) -> str:
     >>> before((), 0)
     'nothing (the end)'
     """
-    return found[point].words if point < len(found) else "nothing (the end)"
+    return names(found)[point]
 
 
 def short(one: Outcome) -> tuple[str, str]:
@@ -153,11 +166,22 @@ def _pairs() -> list[tuple[str, bool]]:
     return [(loop, keyed) for loop in LOOPS for keyed in (False, True)]
 
 
-def _outcome_there(loop: str, point: int, other: str, keyed: bool) -> Outcome:
-    if other == loop:
-        return outcome(other, keyed, point)
-    place = same_place(moments(loop, False), point, moments(other, keyed))
-    return outcome(other, keyed, place)
+def _places() -> list[str]:
+    """The names of all places of all loops, the end last."""
+    every = [name for loop, keyed in _pairs() for name in names(moments(loop, keyed))]
+    return [*dict.fromkeys(name for name in every if name != END), END]
+
+
+def _rows(loop: str, keyed: bool) -> list[int]:
+    """The row of the matrix for each kill point of a loop."""
+    return [_places().index(name) for name in names(moments(loop, keyed))]
+
+
+def _cell(name: str, loop: str, keyed: bool) -> str:
+    here = names(moments(loop, keyed))
+    if name not in here:
+        return ""
+    return short(outcome(loop, keyed, here.index(name)))[0].removeprefix("deployed ")
 
 
 def _effects(some: tuple[Moment, ...]) -> int:
@@ -172,7 +196,7 @@ def _run(loop: str, keyed: bool, pool: Pool) -> Plain:
         "ground": _pooled(pool, crashmarks.ground(LOOPS[loop].kept_in)),
         "moments": [_pooled(pool, crashmarks.moment(one, at, count)) for at, one in places],
         "ghosts": [_pooled(pool, crashmarks.label(one, at, count)) for at, one in places],
-        "words": [one.words for one in found],
+        "words": names(found)[:-1],
         "gaps": [crashmarks.gap(point, count) for point in range(count + 1)],
         "points": [_point(loop, keyed, point, pool) for point in range(count + 1)],
     }

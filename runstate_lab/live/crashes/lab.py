@@ -16,6 +16,7 @@ import traitlets
 from runstate_lab.live.crashes.graph import (
     CALL_HEADS,
     COMPARE_HEADS,
+    END,
     MATRIX_TITLE,
     MOMENT_HEADS,
     PHASES,
@@ -24,8 +25,9 @@ from runstate_lab.live.crashes.graph import (
     crash_graph,
     run_name,
 )
-from runstate_lab.live.crashes.loops import EFFECT, LOOPS, moments
+from runstate_lab.live.crashes.loops import EFFECT, LOOPS, Moment, moments, outcome
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import Mark, still
 
@@ -55,6 +57,17 @@ class CrashLab(Live):
     point = traitlets.Int(0).tag(sync=True)
     phase = traitlets.Unicode(AIMED).tag(sync=True)
 
+    limits = {
+        **Live.limits,
+        "loop": one_of("loop", lambda lab, given: tuple(LOOPS)),
+        "keyed": flag("keyed"),
+        "point": number(
+            "point", lambda lab, given: len(moments(given["loop"], given["keyed"]))
+        ),
+        "phase": one_of("phase", lambda lab, given: PHASES),
+    }
+    call = "lab.kill(7)"
+
     def __init__(
         self, *, loop: str = "intent first", keyed: bool = False, kill: int | str | None = None
     ) -> None:
@@ -71,7 +84,7 @@ class CrashLab(Live):
         wanted = _known(loop or self.loop)
         with_key = self.keyed if keyed is None else keyed
         place = self._point()["same"][run_name(wanted, with_key)]
-        with self.hold_sync():
+        with self.together():
             self.loop, self.keyed, self.point = wanted, with_key, place
         return self.text()
 
@@ -134,7 +147,8 @@ class CrashLab(Live):
 
     def reset(self) -> str:
         """What is said at the start again: nobody is killed."""
-        self.loop, self.keyed, self.point, self.phase = "intent first", False, 0, AIMED
+        with self.together():
+            self.loop, self.keyed, self.point, self.phase = "intent first", False, 0, AIMED
         return "" if self.sealed else self.text()
 
     def text(self) -> str:
@@ -142,15 +156,16 @@ class CrashLab(Live):
         return str(self._point()["said"][self.phase])
 
     def table(self) -> Any:
-        """The moments of the first worker, as a pandas table: what was kept, and what was lost."""
+        """The moments of both workers, as a pandas table: what happened, and what was lost."""
         self._unsealed()
-        kept_in = LOOPS[self.loop].kept_in
         rows = []
         for number, one in enumerate(moments(self.loop, self.keyed)):
-            where = "world" if one.sort == EFFECT else kept_in
             happened = "yes" if self.phase == AIMED or number < self.point else "no"
-            rows.append([str(number), one.words, where, str(one.number), happened])
-        return _captioned(f"Moments of w1, {self._name()}", MOMENT_HEADS, rows)
+            rows.append([*self._row(number, one), happened, "w1"])
+        if self.phase == ENDED:
+            after = outcome(self.loop, self.keyed, self.point).after
+            rows += [[*self._row(number, one), "after it", "w2"] for number, one in enumerate(after)]
+        return _captioned(f"Moments, {self._name()}", MOMENT_HEADS, rows)
 
     def calls(self) -> Any:
         """What the recovery says of each open call, and why, as a pandas table."""
@@ -205,19 +220,24 @@ class CrashLab(Live):
     def _go(self, point: int) -> str:
         self._unsealed()
         point = max(0, min(len(self._run()["points"]) - 1, point))
-        with self.hold_sync():
+        with self.together():
             self.phase = self.phase if point == self.point else AIMED
             self.point = point
         return self.text()
 
     def _place(self, point: int | str) -> int:
         words = self._run()["words"]
-        if isinstance(point, str) and point in words:
-            return words.index(point)
+        if isinstance(point, str) and point in (*words, END):
+            return [*words, END].index(point)
         if isinstance(point, int) and not isinstance(point, bool) and 0 <= point <= len(words):
             return point
         hint = f"give a number from 0 to {len(words)}, or one of {', '.join(words)}"
         raise Askew(f"to kill before {point!r}", "no such moment", hint)
+
+    def _row(self, number: int, one: Moment) -> list[str]:
+        where = "world" if one.sort == EFFECT else LOOPS[self.loop].kept_in
+        again = "" if one.fresh else ": asked again under its key, nothing more happened"
+        return [str(number), f"{one.words}{again}", where, str(one.number)]
 
     def _name(self) -> str:
         return run_name(self.loop, self.keyed)

@@ -17,6 +17,7 @@ from runstate_lab.brokenledgers import BROKEN_DESKS
 from runstate_lab.live.desks import graph as deskgraph
 from runstate_lab.live.desks.world import Factory, Press
 from runstate_lab.live.faults import KINDS, Askew
+from runstate_lab.live.limits import Limit, number
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still
 from runstate_lab.store import StateStore
@@ -50,7 +51,19 @@ class ApprovalDesk(Live):
     at = traitlets.Int(0).tag(sync=True)
     beside_it = traitlets.Unicode("").tag(sync=True)
 
+    limits = {
+        **Live.limits,
+        "shown": Limit(
+            lambda desk, given: given["shown"] == desk._answered[: len(given["shown"])]
+            and bool(given["shown"]) is bool(desk._answered),
+            lambda desk, given: "the first ones of the steps that were answered",
+        ),
+        "at": number("at", lambda desk, given: max(0, len(given["shown"]) - 1)),
+    }
+    call = "desk.grant()"
+
     def __init__(self, store: Factory | str | None = None) -> None:
+        self._answered: list[dict[str, Any]] = []
         self._others = dict(OTHERS)
         super().__init__(deskgraph.opening())
         self.on_msg(self._heard)
@@ -128,9 +141,10 @@ class ApprovalDesk(Live):
         self._others = makers
         others = [[one, _label(one, make)] for one, make in self._others.items()]
         self._known = {**self._known, "others": others}
-        with self.hold_sync():
+        with self.together():
             self.graph = self._known
             self.beside_it, self.shown, self.at = name, steps, at
+            self._answered = steps
         return self.text()
 
     def back(self) -> str:
@@ -151,13 +165,21 @@ class ApprovalDesk(Live):
 
     def reset(self) -> str:
         """What is said at the start again."""
-        self.shown, self.at = self.shown[:1], 0
+        with self.together():
+            self.shown, self.at = self.shown[:1], 0
         return "" if self.sealed else self.text()
 
     def seal(self, sentence: str) -> None:
         """Take every answer away from the browser until `unseal` is called."""
         super().seal(sentence)
-        self.shown = []
+        with self.together():
+            self.shown = []
+            self._answered = []
+
+    def unseal(self, *, choice: str = "", why: str = "") -> None:
+        """Give the answers so far back to the browser."""
+        super().unseal(choice=choice, why=why)
+        self._answered = self.shown
 
     def text(self) -> str:
         """What the press shown was answered, in one sentence."""
@@ -207,8 +229,9 @@ class ApprovalDesk(Live):
                 raise Askew(press.words, offs[name], hint)
         other, presses = self._others.get(self.beside_it), self._presses(self.at + 1)
         steps = self._steps(self.beside_it, other, [*presses, press])
-        with self.hold_sync():
+        with self.together():
             self.shown, self.at = steps, len(steps) - 1
+            self._answered = steps
         return self.text()
 
     def _steps(

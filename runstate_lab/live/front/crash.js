@@ -92,8 +92,8 @@ function paintLab(model, root, view) {
   paintBooks(view, point, ended ? [asked, deployed, attempts] : null);
   const same = Object.entries(point.same).map(([name, at]) => [name, graph.runs[name].points[at].row]);
   view.same.lastChild.replaceChildren(table("The same place in every loop", graph.compare_heads, same.map(([, row]) => row), same.findIndex(([name]) => name === nameOf(model))));
-  const main = point.same[graph.matrix_heads[1]];
-  const rows = graph.matrix.map((row) => row.map((cell, column) => (column && cell !== graph.usual ? element("b", {}, cell) : cell)));
+  const main = graph.rows[nameOf(model)][model.get("point")];
+  const rows = graph.matrix.map((row) => row.map((cell, column) => (column && cell && cell !== graph.usual ? element("b", {}, cell) : cell)));
   view.matrix.lastChild.replaceChildren(table(graph.matrix_title, graph.matrix_heads, rows, main));
 }
 

@@ -43,14 +43,16 @@ function question(model, item) {
     settled();
     if (["…", SILENT].includes(said.textContent)) said.textContent = "";
   }, reply: (reply) => {
-    if (!reply) return;
+    // Begun again: empty, as it was at first.
+    if (!reply && said.className === "rs-said") return;
+    reply ??= { said: "", mood: "", given: "", why: "", closed: false, more: [] };
     settled();
     answer.show(reply.given);
     if (why && reply.why) why.value = reply.why;
     closed = reply.closed ? "kept" : "";
     for (const field of part.querySelectorAll("input")) field.disabled = reply.closed;
-    said.className = `rs-said rs-said-${reply.mood}`;
-    said.replaceChildren(element("p", {}, ...prose(reply.said)), ...reply.more.map((line) => element("p", {}, ...prose(line))));
+    said.className = reply.mood ? `rs-said rs-said-${reply.mood}` : "rs-said";
+    said.replaceChildren(...[reply.said].filter(Boolean).map((line) => element("p", {}, ...prose(line))), ...reply.more.map((line) => element("p", {}, ...prose(line))));
     decide();
   } };
 }

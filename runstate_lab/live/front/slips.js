@@ -24,10 +24,11 @@ function orderAnswer(item, changed) {
   const out = (slip) => slip.classList.contains("rs-out");
   item.choices[0].forEach((text, index) => list.append(slip(text, LETTERS[index], changed)));
   const letters = () => Array.from(list.children).filter((one) => !out(one)).map((one) => one.dataset.letter).join("");
+  // An order of nothing is the one of the beginning, with nothing left out.
   const show = (given) => {
-    const byLetter = new Map(Array.from(list.children, (one) => [one.dataset.letter, one]));
-    for (const letter of given) { list.append(byLetter.get(letter)); byLetter.delete(letter); }
-    for (const one of byLetter.values()) { list.append(one); leaveOut(one, true); }
+    const byLetter = new Map(Array.from(list.children, (one) => [one.dataset.letter, one]).sort());
+    for (const letter of given) { list.append(byLetter.get(letter)); leaveOut(byLetter.get(letter), false); byLetter.delete(letter); }
+    for (const one of byLetter.values()) { list.append(one); leaveOut(one, Boolean(given)); }
   };
   return { part: list, letters, show, missing: () => (letters() ? "" : "keep at least one slip") };
 }

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import traitlets
-
 from runstate_lab.errors import Refusal
 from runstate_lab.graph import ExecutableGraph
 from runstate_lab.live.faults import Askew, fit
@@ -50,8 +48,6 @@ class NodeBoard(Framed):
     _css = style("marks.css", "runstate.css", "nodemarks.css", "nodeboard.css")
 
     played = ("frames", "presses", "at")
-    compare = traitlets.Bool(False).tag(sync=True)
-
     def __init__(
         self,
         graph: ExecutableGraph | None = None,

@@ -11,6 +11,7 @@ import traitlets
 
 from runstate_lab.graph import ExecutableGraph
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import flag, number, one_of
 from runstate_lab.live.live import Live
 from runstate_lab.live.nodes.marks import Drawing
 from runstate_lab.live.nodes.presses import Told, called, hindrance, told
@@ -39,6 +40,15 @@ class Framed(Live):
     presses = traitlets.List().tag(sync=True)
     at = traitlets.Int(0).tag(sync=True)
     shown = traitlets.Unicode("").tag(sync=True)
+    compare = traitlets.Bool(False).tag(sync=True)
+
+    limits = {
+        **Live.limits,
+        "at": number("at", lambda board, given: len(board.presses)),
+        "shown": one_of("shown", lambda board, given: tuple(board._kinds)),
+        "compare": flag("compare"),
+    }
+    call = 'board.take("w1")'
 
     def __init__(
         self,
@@ -76,7 +86,7 @@ class Framed(Live):
             # A learner's scheduler broke in the middle of a press; what is kept is played afresh.
             self._worlds.clear()
             raise
-        with self.hold_sync():
+        with self.together():
             self.frames = grown
             self.presses, self.at = [list(one) for one in (*kept, press)], len(kept) + 1
         return self.said()
@@ -101,7 +111,7 @@ class Framed(Live):
         """What is said at the start again."""
         self._worlds = {}
         opening = {kind: [self._opening(kind)] for kind in self._kinds}
-        with self.hold_sync():
+        with self.together():
             self.frames, self.presses, self.at = opening, [], 0
         return OPENING
 

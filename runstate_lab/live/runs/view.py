@@ -20,11 +20,12 @@ from runstate_lab.context import Context, ContextBuilder
 from runstate_lab.errors import Malformed
 from runstate_lab.live.exports import standalone
 from runstate_lab.live.faults import Askew, fit
+from runstate_lab.live.limits import Limit, any_text, flag, number, some_of
 from runstate_lab.live.live import Live, locked_picture, script, style
 from runstate_lab.live.marks import still, svg
 from runstate_lab.live.runs import timeline
 from runstate_lab.live.runs.book import panes, run_table
-from runstate_lab.live.runs.diffs import Change, diff
+from runstate_lab.live.runs.diffs import FIELDS, Change, diff
 from runstate_lab.live.runs.folding import Row, Sieve, place, rows
 from runstate_lab.live.runs.graph import contexts_of, run_graph
 from runstate_lab.live.runs.lens import Provenance, provenance
@@ -84,6 +85,22 @@ class RunView(Live):
     opened = traitlets.List(traitlets.Int()).tag(sync=True)
     rereads = traitlets.Bool(False).tag(sync=True)
 
+    limits = {
+        **Live.limits,
+        "at": number("at", lambda view, given: len(view.frames) - 1),
+        "since": number("since", lambda view, given: len(view.frames) - 1, first=PREVIOUS),
+        "picked": Limit(
+            lambda view, given: given["picked"].partition("/")[0] in FIELDS,
+            lambda view, given: f"a field, such as {', '.join(FIELDS[:4])} or facts/build",
+        ),
+        "hidden": some_of("hidden", lambda view, given: view._known["sources"], "sources"),
+        "rejected": flag("rejected"),
+        "folds": flag("folds"),
+        "words": any_text("words"),
+        "opened": some_of("opened", lambda view, given: range(len(view.frames)), "steps"),
+    }
+    call = "view.go(0)"
+
     def __init__(
         self,
         store: StateStore | None = None,
@@ -140,9 +157,10 @@ class RunView(Live):
 
     def reset(self) -> str:
         """What is said at the start, with everything shown again."""
-        self.since, self.picked, self.at = PREVIOUS, "status", 0
-        self.hidden, self.opened, self.words = [], [], ""
-        self.rejected = self.folds = False
+        with self.together():
+            self.since, self.picked, self.at = PREVIOUS, "status", 0
+            self.hidden, self.opened, self.words = [], [], ""
+            self.rejected = self.folds = False
         return self.frames[0].said
 
     def said(self) -> str:
@@ -241,7 +259,7 @@ class RunView(Live):
         self._contexts = contexts_of(self.frames, self._builder, self._privacy)
         self._known = self._graph()
         at = len(self.frames) - 1 if newest else min(self.at, len(self.frames) - 1)
-        with self.hold_sync():
+        with self.together():
             self.graph, self.at = self._known, at
             self.since = min(self.since, len(self.frames) - 1)
         return self.said()
@@ -305,7 +323,7 @@ class RunView(Live):
 
     def _sift(self, **changed: Any) -> str:
         self._unsealed()
-        with self.hold_sync():
+        with self.together():
             for name, value in {**changed, "opened": []}.items():
                 setattr(self, name, value)
         return self._shown_words()
