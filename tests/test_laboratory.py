@@ -168,6 +168,16 @@ c.LabApp.labextensions_path = []
             }
         )
     },
+    "names of older versions": {
+        "home/.jupyter/jupyter_notebook_config.py": "c.NotebookApp.notebook_dir = '{base}/other'",
+        "home/.jupyter/jupyter_server_config.py": """
+c.NotebookApp.root_dir = "{base}/other"
+c.NotebookApp.preferred_dir = "/nowhere"
+c.NotebookApp.ip = "0.0.0.0"
+c.LabApp.root_dir = "{base}/other"
+c.LabApp.contents_manager_class = "none.Such"
+""",
+    },
     "settings that are broken": {
         "home/.jupyter/jupyter_server_config.json": "{",
         "home/.jupyter/jupyter_lab_config.py": "1 / 0",
@@ -265,7 +275,7 @@ def test_a_setting_that_stops_jupyter_is_named_with_its_place(
         text=True,
         timeout=SECONDS,
     )
-    told = seen.stderr.partition("JupyterLab did not start: ")[2]
+    told = seen.stderr.partition("JupyterLab stopped with an error: ")[2]
 
     assert 2 == seen.returncode
     assert f"{tmp_path / 'home' / '.jupyter'}" in told
@@ -364,6 +374,36 @@ def test_what_an_argument_names_is_left_to_it(
 
     assert [] == [name for group in settings.values() for name in gone if name in group]
     assert "contents_manager_class" in settings["ServerApp"]
+
+
+def test_settings_under_older_names_are_answered_under_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those that a file really makes: each costs the user a warning of Jupyter's."""
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
+    theirs = tmp_path / "jupyter_server_config.py"
+    theirs.write_text("c.NotebookApp.root_dir = '/'\n# c.LabApp.ip = '0.0.0.0'\n", "utf-8")
+    older = server.older_groups(tmp_path)
+    ours = server.settings(tmp_path, FIRST, port=None, browser=True, older=older)
+
+    assert {"root_dir": str(tmp_path)} == ours["NotebookApp"]
+    assert "ip" not in ours["LabApp"]
+
+
+def test_a_setting_that_is_not_the_users_is_not_theirs_to_leave_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hint fits the place; a message that names no setting is told with every file."""
+    site = tmp_path / "site" / "jupyter_server_config.py"
+    site.parent.mkdir()
+    site.write_text("c.ServerApp.port = 80\n", encoding="utf-8")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "mine"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(site.parent))
+    named, unnamed = (server.ended(tmp_path, words) for words in ("port 80 is taken", "no"))
+
+    assert f"this machine: {site}:1: c.ServerApp.port = 80" in named.found
+    assert unnamed.found.endswith(f"this machine: {site}")
+    assert "change that setting, or ask the one who keeps it" == named.hint
 
 
 def test_the_labs_settings_are_private_to_the_course(tmp_path: Path) -> None:
