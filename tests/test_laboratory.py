@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from runstate_lab.cli import front, main, server
+from runstate_lab.cli import front, laboratory, main, server
 from runstate_lab.course import folder as folders
 from runstate_lab.course.catalogue import OWN_COPY, Catalogue
 
@@ -74,9 +74,9 @@ class Served:
         return shown
 
 
-def home(base: Path, *, files: Mapping[str, str] = {}, **more: str) -> dict[str, str]:  # noqa: B006
+def home(base: Path, *, files: Mapping[str, str] | None = None, **more: str) -> dict[str, str]:
     """The environment of a user with a home of their own below `base`."""
-    for name, text in files.items():
+    for name, text in (files or {}).items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_text(text.replace("{base}", str(base)), encoding="utf-8")
     (base / "other").mkdir(exist_ok=True)
@@ -490,6 +490,20 @@ def test_a_folder_of_somebody_elses_is_not_filled(tiny: Catalogue) -> None:
     assert 2 == seen.exit_code
     assert "is no course folder of runstate-lab, and it is not empty" in seen.stderr
     assert ["thesis.txt"] == [path.name for path in (tiny.root / OWN_COPY).iterdir()]
+
+
+def test_a_folder_of_somebody_elses_is_filled_when_they_say_so(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The course stands beside what was there."""
+    (tiny.root / OWN_COPY / "notebooks").mkdir(parents=True)
+    (tiny.root / OWN_COPY / FIRST).write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(laboratory, "_may_fill", lambda folder: True)
+    seen = prepared(tiny)
+
+    assert 0 == seen.exit_code
+    assert f"1 file newer in the kit; yours were changed and stay: {FIRST}" in seen.stderr
+    assert "mine" == (tiny.root / OWN_COPY / FIRST).read_text(encoding="utf-8")
 
 
 def test_a_file_in_the_course_folders_place_is_told(tiny: Catalogue) -> None:
