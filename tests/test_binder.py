@@ -121,7 +121,7 @@ def test_what_binder_would_do_ends_in_a_running_lab(tmp_path: Path) -> None:
         **{
             key: value
             for key, value in os.environ.items()
-            if key not in ("VIRTUAL_ENV", "PYTHONPATH")
+            if key not in ("VIRTUAL_ENV", "PYTHONPATH", "RUNSTATE_PROGRESS")
         },
         "HOME": str(tmp_path),
         "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",

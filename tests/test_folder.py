@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from runstate_lab.course import built
 from runstate_lab.course import folder as folders
 from runstate_lab.course.catalogue import OWN_COPY, Catalogue, load
 from runstate_lab.course.faults import AskedWrongly
@@ -226,6 +227,21 @@ def test_somebodys_work_in_a_checkout_takes_no_fresh_files_place(
 
     assert Delivery() == set_up(tiny.root, tmp_path / "mine")
     assert before == (tmp_path / "mine" / path).read_bytes()
+
+
+def test_a_newer_lesson_that_was_worked_in_replaces_no_older_one(
+    tiny: Catalogue, tmp_path: Path
+) -> None:
+    """The checkout has a newer build, but only somebody's copy of it: the old one stays."""
+    set_up(tiny.root, tmp_path / "mine")
+    path = worked_in(tiny)
+    before = (tmp_path / "mine" / path).read_bytes()
+    table = {**built.read(tiny.root), path.as_posix(): "0" * 64}
+    (tiny.root / built.FILE).write_text(built.as_text(table), encoding="utf-8")
+
+    assert Delivery() == set_up(tiny.root, tmp_path / "mine")
+    assert before == (tmp_path / "mine" / path).read_bytes()
+    assert State.STALE is states(tiny.root, tmp_path / "mine")[path]
 
 
 def test_a_reset_gives_the_fresh_one_also_after_work_in_the_checkout(tiny: Catalogue) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from runstate_lab.cli import front, main, server
+from runstate_lab.cli import front, laboratory, main, server
 from runstate_lab.course import folder as folders
 from runstate_lab.course.catalogue import OWN_COPY, Catalogue
 
@@ -74,9 +74,9 @@ class Served:
         return shown
 
 
-def home(base: Path, *, files: Mapping[str, str] = {}, **more: str) -> dict[str, str]:  # noqa: B006
+def home(base: Path, *, files: Mapping[str, str] | None = None, **more: str) -> dict[str, str]:
     """The environment of a user with a home of their own below `base`."""
-    for name, text in files.items():
+    for name, text in (files or {}).items():
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_text(text.replace("{base}", str(base)), encoding="utf-8")
     (base / "other").mkdir(exist_ok=True)
@@ -167,6 +167,16 @@ c.LabApp.labextensions_path = []
                 "KernelSpecManager": {"allowed_kernelspecs": ["ir"]},
             }
         )
+    },
+    "names of older versions": {
+        "home/.jupyter/jupyter_notebook_config.py": "c.NotebookApp.notebook_dir = '{base}/other'",
+        "home/.jupyter/jupyter_server_config.py": """
+c.NotebookApp.root_dir = "{base}/other"
+c.NotebookApp.preferred_dir = "/nowhere"
+c.NotebookApp.ip = "0.0.0.0"
+c.LabApp.root_dir = "{base}/other"
+c.LabApp.contents_manager_class = "none.Such"
+""",
     },
     "settings that are broken": {
         "home/.jupyter/jupyter_server_config.json": "{",
@@ -265,7 +275,7 @@ def test_a_setting_that_stops_jupyter_is_named_with_its_place(
         text=True,
         timeout=SECONDS,
     )
-    told = seen.stderr.partition("JupyterLab did not start: ")[2]
+    told = seen.stderr.partition("JupyterLab stopped with an error: ")[2]
 
     assert 2 == seen.returncode
     assert f"{tmp_path / 'home' / '.jupyter'}" in told
@@ -366,6 +376,36 @@ def test_what_an_argument_names_is_left_to_it(
     assert "contents_manager_class" in settings["ServerApp"]
 
 
+def test_settings_under_older_names_are_answered_under_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only those that a file really makes: each costs the user a warning of Jupyter's."""
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path))
+    theirs = tmp_path / "jupyter_server_config.py"
+    theirs.write_text("c.NotebookApp.root_dir = '/'\n# c.LabApp.ip = '0.0.0.0'\n", "utf-8")
+    older = server.older_groups(tmp_path)
+    ours = server.settings(tmp_path, FIRST, port=None, browser=True, older=older)
+
+    assert {"root_dir": str(tmp_path)} == ours["NotebookApp"]
+    assert "ip" not in ours["LabApp"]
+
+
+def test_a_setting_that_is_not_the_users_is_not_theirs_to_leave_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hint fits the place; a message that names no setting is told with every file."""
+    site = tmp_path / "site" / "jupyter_server_config.py"
+    site.parent.mkdir()
+    site.write_text("c.ServerApp.port = 80\n", encoding="utf-8")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(tmp_path / "mine"))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(site.parent))
+    named, unnamed = (server.ended(tmp_path, words) for words in ("port 80 is taken", "no"))
+
+    assert f"this machine: {site}:1: c.ServerApp.port = 80" in named.found
+    assert unnamed.found.endswith(f"this machine: {site}")
+    assert "change that setting, or ask the one who keeps it" == named.hint
+
+
 def test_the_labs_settings_are_private_to_the_course(tmp_path: Path) -> None:
     """They are files inside the course folder, in which news are off."""
     server.prepare(tmp_path, told(tmp_path))
@@ -450,6 +490,20 @@ def test_a_folder_of_somebody_elses_is_not_filled(tiny: Catalogue) -> None:
     assert 2 == seen.exit_code
     assert "is no course folder of runstate-lab, and it is not empty" in seen.stderr
     assert ["thesis.txt"] == [path.name for path in (tiny.root / OWN_COPY).iterdir()]
+
+
+def test_a_folder_of_somebody_elses_is_filled_when_they_say_so(
+    tiny: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The course stands beside what was there."""
+    (tiny.root / OWN_COPY / "notebooks").mkdir(parents=True)
+    (tiny.root / OWN_COPY / FIRST).write_text("mine", encoding="utf-8")
+    monkeypatch.setattr(laboratory, "_may_fill", lambda folder: True)
+    seen = prepared(tiny)
+
+    assert 0 == seen.exit_code
+    assert f"1 file newer in the kit; yours were changed and stay: {FIRST}" in seen.stderr
+    assert "mine" == (tiny.root / OWN_COPY / FIRST).read_text(encoding="utf-8")
 
 
 def test_a_file_in_the_course_folders_place_is_told(tiny: Catalogue) -> None:

@@ -57,7 +57,8 @@ def lab(asked: Asked, port: int | None, prepare: bool, arguments: tuple[str, ...
         say(f"there is no command runstate-lab beside {sys.executable}")
         say(f"hint: in the lab's terminal write: {Path(sys.executable).name} -m runstate_lab")
     first = course.lessons[0].notebook
-    told = server.settings(root, first, port=port, browser=browser, given=arguments)
+    older = server.older_groups(root)
+    told = server.settings(root, first, port=port, browser=browser, given=arguments, older=older)
     server.prepare(root, told, given=arguments)
     server.serve(root, arguments)
 

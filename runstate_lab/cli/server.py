@@ -28,11 +28,13 @@ NAME = "runstate-lab"
 OURS = Path(".runstate", "jupyter")
 # Read one after the other, each over the one before: ours must stand in all of them.
 FILES = ("jupyter_config", "jupyter_server_config", "jupyter_lab_config")
+OLDER = ("NotebookApp", "LabApp")
+NOTHING: Mapping[str, frozenset[str]] = {}
 ENDS = (".py", ".json")
 SERVICES = "jupyter_server.services"
 Settings = Mapping[str, Mapping[str, Any]]
 
-# Each would be overruled by a user's or a site's own setting if it stood with its parent class only.
+# They stand with the very class: a user's setting for it would win over one for its parent.
 FIXED: Settings = {
     "ServerApp": {
         "ip": "127.0.0.1",
@@ -75,9 +77,17 @@ export PATH={folder}:"$PATH"
 
 
 def settings(
-    root: Path, first: Path, *, port: int | None, browser: bool, given: Iterable[str] = ()
+    root: Path,
+    first: Path,
+    *,
+    port: int | None,
+    browser: bool,
+    given: Iterable[str] = (),
+    older: Mapping[str, frozenset[str]] = NOTHING,
 ) -> Settings:
     """What Jupyter is told about a course folder, less what `given` arguments name.
+
+    What `older` groups say of the server is said there too: Jupyter moves it to the server last.
 
     >>> there = settings(Path("/c"), Path("a.ipynb"), port=None, browser=True)
     >>> there["ServerApp"]["preferred_dir"]
@@ -106,6 +116,9 @@ def settings(
             "open_browser": server["open_browser"],
         },
     }
+    moved = {**FIXED["ServerApp"], **{name: server[name] for name in (*FOLDERS, "port")}}
+    for group, words in older.items():
+        ours[group] = {name: moved[name] for name in moved if name in words} | ours.get(group, {})
     return {
         group: {
             name: value
@@ -113,6 +126,15 @@ def settings(
             if value is not None and name not in named
         }
         for group in {**FIXED, **ours}
+    }
+
+
+def older_groups(root: Path) -> dict[str, frozenset[str]]:
+    """The older groups that settings files speak of, and the words of those files."""
+    lines = [list(_lines(path)) for path in settings_files(root)]
+    words = [frozenset(re.findall(r"\w+", " ".join(line for _, line in each))) for each in lines]
+    return {
+        group: frozenset().union(*(each for each in words if group in each)) for group in OLDER
     }
 
 
@@ -189,9 +211,9 @@ def serve(root: Path, arguments: tuple[str, ...]) -> None:
             main(list(arguments))
     except SystemExit as end:
         if end.code:
-            raise _ended(root, first.words or f"it ended with {end.code!r}") from None
+            raise ended(root, first.words or f"it ended with {end.code!r}") from None
     except Exception as error:
-        raise _ended(root, f"{type(error).__name__}: {error}") from error
+        raise ended(root, f"{type(error).__name__}: {error}") from error
 
 
 def settings_files(root: Path) -> list[Path]:
@@ -199,20 +221,25 @@ def settings_files(root: Path) -> list[Path]:
     from jupyter_core.paths import jupyter_config_path
 
     folders = [Path(path) for path in jupyter_config_path() if Path(path) != root / OURS]
-    found = (folder / f"{name}{end}" for folder in folders for name in FILES for end in ENDS)
+    names = (*FILES, "jupyter_notebook_config")
+    found = (folder / f"{name}{end}" for folder in folders for name in names for end in ENDS)
     return [path for path in found if path.is_file()]
 
 
-def _ended(root: Path, words: str) -> AskedWrongly:
+def ended(root: Path, words: str) -> AskedWrongly:
     """What stopped Jupyter, and where the setting stands as far as that can be seen."""
+    from jupyter_core.paths import jupyter_config_dir
+
     files = settings_files(root)
     places = list(_places(words, files)) or list(map(str, files))
     if not places:
         hint = "look at what you gave after `lab`; runstate-lab doctor tells what is installed"
-    else:
+    elif all(place.startswith(jupyter_config_dir()) for place in places):
         hint = "change that setting, or leave your settings out: set JUPYTER_NO_CONFIG=1"
-    settings_of = "".join(f"\nsettings of yours or of this machine: {place}" for place in places)
-    return AskedWrongly(f"JupyterLab did not start: {words}{settings_of}", hint=hint)
+    else:
+        hint = "change that setting, or ask the one who keeps it"
+    lines = "".join(f"\nsettings of yours or of this machine: {place}" for place in places)
+    return AskedWrongly(f"JupyterLab stopped with an error: {words}{lines}", hint=hint)
 
 
 def _places(words: str, files: list[Path]) -> Iterator[str]:
@@ -220,9 +247,16 @@ def _places(words: str, files: list[Path]) -> Iterator[str]:
     quoted = re.findall(r"'+([^' ]+)'+|\b(\d{2,})\b", words)
     wanted = [value for pair in quoted for value in pair if value]
     for path in files:
-        for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-            if not line.lstrip().startswith("#") and any(value in line for value in wanted):
-                yield f"{path}:{number}: {line.strip()}"
+        for number, line in _lines(path):
+            if any(value in line for value in wanted):
+                yield f"{path}:{number}: {line}"
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that say something, with their numbers; a generated file is all comments."""
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield number, line.strip()
 
 
 class _FirstWords:
@@ -238,8 +272,9 @@ class _FirstWords:
 
         def note(*parts: Any, **more: Any) -> logging.LogRecord:
             record = self._before(*parts, **more)
-            if record.levelno >= logging.CRITICAL and not self.words:
-                self.words = record.getMessage().strip()
+            # The address, with its token, is a critical message too.
+            if record.levelno >= logging.CRITICAL and "://" not in record.getMessage():
+                self.words = self.words or record.getMessage().strip()
             return record
 
         logging.setLogRecordFactory(note)
