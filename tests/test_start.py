@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from runstate_lab.cli.laboratory import jupyter_command
-
 CHECKOUT = Path(__file__).resolve().parents[1]
 MARK = "import os\nopen(os.path.join({folder!r}, {name!r} + '.was-run'), 'w').close()\n"
 # Each as a student's folder with __init__.py, and as a file.
@@ -113,13 +111,6 @@ def test_the_session_of_one_submission_starts_the_same_way(tmp_path: Path) -> No
 
     assert [] == marks(tmp_path)
     assert "IndexError" in seen.stderr  # it has no job, and came as far as to miss it
-
-
-def test_the_lab_has_no_working_folder(tmp_path: Path) -> None:
-    """JupyterLab is found among the libraries, whatever lies where it is started."""
-    python, *flags = jupyter_command(tmp_path, tmp_path, port=None, arguments=())[:4]
-
-    assert (sys.executable, ["-P", "-m", "jupyterlab"]) == (python, flags)
 
 
 def test_a_checkout_is_still_found_from_inside(tmp_path: Path) -> None:
