@@ -30,10 +30,7 @@ load: .venv/.test-is-ready  ## the same grades on a busy machine (half an hour; 
 build: .venv/.test-is-ready  ## masters -> notebooks (ARGS= names, none: all)
 	@$(lab) build $(ARGS)
 
-check-load: .venv/.test-is-ready  ## the same grades on a busy machine (half an hour; not part of CI)
-	@$(python) -m pytest tests/load.py $(ARGS)
-
-build: .venv/.test-is-ready  ## refuse a stale or hand-edited notebook
+check-build: .venv/.test-is-ready  ## refuse a stale or hand-edited notebook
 	@$(lab) build --check $(ARGS)
 
 verify: .venv/.test-is-ready  ## stubs fail, solutions pass, wrong answers fail where they say
