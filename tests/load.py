@@ -17,7 +17,8 @@ import pytest
 
 from runstate_lab.course import catalogue
 from runstate_lab.course.wrong import handed_in, solution_of
-from runstate_lab.grading.runner import ClassReport, grade, processors
+from runstate_lab.grading.ours import processors
+from runstate_lab.grading.runner import ClassReport, grade
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = catalogue.load(ROOT)

@@ -19,14 +19,13 @@ from runstate_lab.course.folder import (
     Delivery,
     State,
     digest,
-    doubt,
     origin,
     reset,
     set_up,
     sources,
     states,
-    submit,
 )
+from runstate_lab.course.handing import doubt, submit
 
 
 CATALOGUE = Path("catalogue.toml")

@@ -36,7 +36,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     return made
 
 
-def waited_for(meter: Meter, kernel: Kernel, seconds: float, **per_second: float) -> WorkerGone | None:
+def waited_for(
+    meter: Meter, kernel: Kernel, seconds: float, **per_second: float
+) -> WorkerGone | None:
     """The verdict after so many seconds in which the counters grew at these rates."""
     mark = meter.mark()
     for _ in range(round(seconds / SLICE)):

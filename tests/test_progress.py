@@ -14,7 +14,7 @@ import pytest
 from runstate_lab.course import progress
 from runstate_lab.course.entries import shaped
 from runstate_lab.course.faults import AskedWrongly
-from runstate_lab.course.folder import Receipt
+from runstate_lab.course.handing import Receipt
 from runstate_lab.course.progress import SECTIONS, Progress, progress_of, progress_path
 
 COUNT = """

@@ -17,6 +17,7 @@ from runstate_lab.course.faults import CourseFault  # noqa: E402
 from runstate_lab.grading import dispatch, runner  # noqa: E402
 from runstate_lab.grading.handed import Handed  # noqa: E402
 from runstate_lab.grading.isolation import Isolation, NotIsolated  # noqa: E402
+from runstate_lab.grading.ours import processors  # noqa: E402
 from runstate_lab.grading.runner import ClassReport, grade, read_records, record_path  # noqa: E402
 from runstate_lab.grading.session import Job, grade_one  # noqa: E402
 from runstate_lab.grading.verdict import Record, Verdict  # noqa: E402
@@ -229,9 +230,9 @@ def test_no_more_jobs_than_processors_run(
     course: Path, submissions: Path, tmp_path: Path, no_session: list[str]
 ) -> None:
     """Eight times as many are asked for; the report says how many ran."""
-    found = grade(submissions, tmp_path / "out", course=course, jobs=8 * runner.processors())
+    found = grade(submissions, tmp_path / "out", course=course, jobs=8 * processors())
 
-    assert runner.processors() == found.jobs
+    assert processors() == found.jobs
 
 
 def test_the_notebook_of_another_exercise_is_not_graded(course: Path, tmp_path: Path) -> None:

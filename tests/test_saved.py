@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from runstate_lab.course.catalogue import Catalogue
-from runstate_lab.course.checks import check
+from runstate_lab.grading.checks import check
 from runstate_lab.course.faults import AskedWrongly, CourseFault
-from runstate_lab.course.folder import doubt, submit
+from runstate_lab.course.handing import doubt, submit
 from runstate_lab.course.reasons import DEEPEST, FILES, LARGEST, MOST_CELLS, Unreadable
 from runstate_lab.course.saved import parse
 from runstate_lab.grading.session import Job, grade_one

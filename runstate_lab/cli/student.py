@@ -107,8 +107,8 @@ def reset(asked: Asked, exercise: str) -> None:
 @click.pass_obj
 def submit(asked: Asked, exercise: str, to: str | None, make: bool, student: str | None) -> None:
     """Hand in EXERCISE (04) as it is saved; prints the receipt."""
-    from runstate_lab.course.folder import doubt
-    from runstate_lab.course.folder import submit as hand_in
+    from runstate_lab.course.handing import doubt
+    from runstate_lab.course.handing import submit as hand_in
 
     course = asked.catalogue_to_change("submit")
     wanted = course.exercise(exercise)

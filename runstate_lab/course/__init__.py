@@ -2,7 +2,7 @@
 
 Machinery: it imports the book and `show`, never the other way round. Reading
 order: `faults`, `catalogue`, `marks`, `kernels`, `build`, `progress`, `reasons`, `opening`,
-`mistaken`, `saved`, `taking`, `names`, `wrong`, `release`, `verify`, `folder`. The
+`mistaken`, `saved`, `taking`, `names`, `wrong`, `release`, `verify`, `folder`, `handing`. The
 learner's own words come from here; `check` is the grader's, which nothing else here knows.
 """
 

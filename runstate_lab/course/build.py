@@ -147,9 +147,7 @@ def build(
     return chosen
 
 
-def _table(
-    catalogue: Catalogue, chosen: Iterable[Target], *, check: bool
-) -> Iterator[CourseFault]:
+def _table(catalogue: Catalogue, chosen: Iterable[Target], *, check: bool) -> Iterator[CourseFault]:
     """Write which notebooks are as built; with `check`, tell where the table says otherwise."""
     root, before = catalogue.root, built.read(catalogue.root)
     handed_out = [each.notebook for each in catalogue.rows]

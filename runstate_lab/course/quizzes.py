@@ -181,9 +181,7 @@ def _reply(because: str, faults: tuple[str, ...], letters: str) -> Reply:
     return Reply(f"{RIGHT} {because}".strip(), "good", letters)
 
 
-def _record(
-    task: Question | Fill | Order, letters: str, reply: Reply, belief: str
-) -> str:
+def _record(task: Question | Fill | Order, letters: str, reply: Reply, belief: str) -> str:
     before = recall(SECTION, task.id)
     known = before if isinstance(before, dict) else {}
     tries, held = known.get("tries"), known.get("beliefs")

@@ -42,7 +42,10 @@ def verify(
     steps: tuple[tuple[str, Callable[[], list[CourseFault]]], ...] = (
         ("catalogue and files agree", lambda: stray_and_missing(catalogue)),
         ("notebooks are as built", lambda: _told(lambda: build(catalogue, check=True, jobs=jobs))),
-        ("visible checks find every wrong answer they should", lambda: visible_faults(catalogue, check=check)),
+        (
+            "visible checks find every wrong answer they should",
+            lambda: visible_faults(catalogue, check=check),
+        ),
         (
             "the grader finds every wrong answer",
             lambda: graded_faults(catalogue, grade=grade, jobs=jobs),

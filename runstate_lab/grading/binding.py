@@ -130,5 +130,3 @@ def _values(worker: Student, names: list[str]) -> dict[str, object]:
             # Not defined by the student: the check that needs it says so.
             continue
     return found
-
-

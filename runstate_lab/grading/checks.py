@@ -141,9 +141,7 @@ def check(asked: str, *, folder: Path | None = None) -> Report:
     return check_notebook(exercise, course.root / exercise.notebook)
 
 
-def check_notebook(
-    exercise: Exercise, path: Path, *, call_seconds: float = CALL_SECONDS
-) -> Report:
+def check_notebook(exercise: Exercise, path: Path, *, call_seconds: float = CALL_SECONDS) -> Report:
     """The report for one notebook file, by the checks that came with the exercise."""
     if not path.is_symlink() and not path.exists():
         raise AskedWrongly(
@@ -222,9 +220,7 @@ def _prepared(
         return prepare(exercise, cells, WorkerPlan("none", purse, call_seconds=call_seconds))
 
 
-def _run(
-    exercise: GradedExercise, prepared: Prepared, folder: Path
-) -> dict[str, dict[str, str]]:
+def _run(exercise: GradedExercise, prepared: Prepared, folder: Path) -> dict[str, dict[str, str]]:
     """What each check cell printed and what went wrong in it, by its name."""
     cells = [
         {"role": row.role, "task": row.task, "source": row.source, "name": row.name}

@@ -92,7 +92,9 @@ def put_aside(
         if not (never and exercise != graded and student in folders):
             _move(path, out / GONE / student / path.name)
     for page in out.glob("feedback/*.html"):
-        if (out / GONE / page.stem).is_dir() and not any((out / RECORDS / page.stem).glob("*.json")):
+        if (out / GONE / page.stem).is_dir() and not any(
+            (out / RECORDS / page.stem).glob("*.json")
+        ):
             page.unlink()
 
 

@@ -72,6 +72,17 @@ def libraries() -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str, [PACKAGE_PARENT, *(one for one in found if one != here)])))
 
 
+def processors() -> int:
+    """How many processors this process may use.
+
+    >>> processors() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def command(module: str, *arguments: str) -> list[str]:
     """The command that runs a module of ours; the working folder is not on its path."""
     return [sys.executable, "-P", "-m", module, *arguments]

@@ -1,4 +1,4 @@
-'''Grading. The trusted side: the object `student` that a test talks to.
+"""Grading. The trusted side: the object `student` that a test talks to.
 
     cells = [(given_source, "given"), (answer_source, "04.1")]
     with Student(cells, level="confined") as student:
@@ -26,7 +26,7 @@ raised. `close()`, and the end of `with`, report what a test has swallowed. Our
 own side failing is `WorkerUnavailable`, raised by the constructor. One thread.
 
 What is not here: the walls (see `confine`), the proof (see `isolation`).
-'''
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ What is not here: the process of one submission (see `dispatch`).
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ from runstate_lab.grading.kept import (
     refuse_places,
     refuse_unwritable,
 )
+from runstate_lab.grading.ours import processors
 from runstate_lab.grading.scratch import scratch, sweep
 from runstate_lab.grading.session import Job
 from runstate_lab.grading.submission import Unreadable, digest
@@ -141,17 +141,6 @@ def grade(
         if progress is not None:
             progress(len(records), len(lot.handed) + len(lot.absent), record)
     return replace(_settled(lot, records, len(kept), isolation, folder), jobs=at_once)
-
-
-def processors() -> int:
-    """How many processors this process may use.
-
-    >>> processors() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _lot(folder: Path, root: Path, exercise: str | None) -> Lot:
@@ -286,8 +275,10 @@ def _refuse_broken(exercises: list[GradedExercise], batch: Batch) -> None:
     with scratch() as folder:
         controls = write_controls(folder)
         own = [(_own(exercise, batch), exercise) for exercise in exercises]
-        known = [(_control(path, controls, batch), controls.exercise)
-                 for path in (controls.right, controls.wrong)]
+        known = [
+            (_control(path, controls, batch), controls.exercise)
+            for path in (controls.right, controls.wrong)
+        ]
         *records, right, wrong = _known(own + known, batch)
     refuse_undecided(right, wrong)
     raise_any(

@@ -81,9 +81,7 @@ def grade_one(job: Job, folder: Path) -> Record:
         content = read_bytes(Path(job.path))
         empty = replace(empty, submission=digest(content))
         purse = Purse(str(folder / "purse"), job.budget_seconds)
-        prepared = prepare(
-            exercise, parse(content), WorkerPlan(job.level, purse, seed=job.seed)
-        )
+        prepared = prepare(exercise, parse(content), WorkerPlan(job.level, purse, seed=job.seed))
         empty = replace(empty, likeness=prepared.likeness)
         tasks = _grade_tasks(exercise, prepared, folder)
     except Unreadable as refusal:
