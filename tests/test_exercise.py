@@ -14,7 +14,8 @@ import tiny_course as tiny  # noqa: E402
 
 from runstate_lab.course.faults import AskedWrongly, CourseFault  # noqa: E402
 from runstate_lab.grading.exercise import course_root, load_exercise  # noqa: E402
-from runstate_lab.grading.submission import Wanted  # noqa: E402
+from runstate_lab.course import built, catalogue  # noqa: E402
+from runstate_lab.course.taking import Wanted  # noqa: E402
 
 
 @pytest.fixture
@@ -71,3 +72,16 @@ def test_a_folder_without_solutions_grades_nothing(course: Path) -> None:
         course_root(course)
 
     assert "hint: grade from a checkout" in str(refused.value)
+
+
+def test_a_notebook_that_was_worked_in_gives_no_stubs(course: Path) -> None:
+    """An instructor who solved the exercise in the checkout makes no right answer a stub."""
+    exercise = load_exercise(course, "01")
+    row = next(row for row in catalogue.load(course).exercises)
+    assert any(wanted.stub for wanted in exercise.wanted)
+    table = built.digests(course, [row.notebook])
+    (course / built.FILE).write_text(built.as_text(table), encoding="utf-8")
+    assert any(wanted.stub for wanted in load_exercise(course, "01").wanted)
+    (course / row.notebook).write_bytes(exercise.notebook.read_bytes())
+
+    assert ["", ""] == [wanted.stub for wanted in load_exercise(course, "01").wanted]

@@ -56,6 +56,15 @@ def is_as_built(root: Path, name: Path) -> bool:
     return path.is_file() and read(root).get(name.as_posix()) == digest(path.read_bytes())
 
 
+def changed(root: Path) -> frozenset[str]:
+    """The notebooks of the table that are not as built, or are gone.
+
+    >>> changed(Path("/no/such/checkout"))
+    frozenset()
+    """
+    return frozenset(name for name in read(root) if not is_as_built(root, Path(name)))
+
+
 def faults(root: Path) -> Iterator[str]:
     """What must not be packed, one sentence each, with what to do."""
     table = read(root)

@@ -12,14 +12,13 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import Cell
+from runstate_lab.course.taking import Answer, likeness, other_exercise, take
 from runstate_lab.grading.binding import WorkerPlan
 from runstate_lab.grading.exercise import GradedExercise, worker_cells
 from runstate_lab.grading.loading import load_flaws
 from runstate_lab.grading.sift import Sifted, sift
-from runstate_lab.course.reasons import Unreadable
-from runstate_lab.course.saved import Cell
-from runstate_lab.course.taking import Answer, likeness, other_exercise, take
-
 
 PYTHONS_OWN = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 

@@ -17,11 +17,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from runstate_lab.course.opening import read_bytes
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import digest
 from runstate_lab.grading import ours
 from runstate_lab.grading.exercise import GradedExercise, load_exercise, reference_cells
 from runstate_lab.grading.scratch import scratch
 from runstate_lab.grading.session import RESULT, Job
-from runstate_lab.grading.submission import Unreadable, digest, read_bytes
 from runstate_lab.grading.verdict import OURS, Record, from_json, sentence
 
 # What may be the fault of a busy machine: tried once more, alone.

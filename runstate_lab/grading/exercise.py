@@ -3,7 +3,7 @@
 Points, ids, titles, expected outputs and order come from here only, never from
 a submission. The version names all of it, so that a changed check is seen.
 
-What is not here: reading a submission (see `submission`).
+What is not here: reading a submission (see `course.saved`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runstate_lab.course import catalogue
+from runstate_lab.course import built, catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, Place
 from runstate_lab.course.taking import Wanted, wanted_in
 
@@ -119,7 +119,7 @@ def load_exercise(root: Path, asked: str) -> GradedExercise:
         if cell.role == "check" and not cell.run:
             found = f"check cell {cell.number + 1} was never run"
             raise CourseFault(found, place=Place(row.solved), hint="runstate-lab build")
-    stubs = _stubs(root / row.notebook)
+    stubs = _stubs(root, row.notebook)
     answers = [cell for cell in cells if cell.role == "answer"]
     sanitize = root / SANITIZE
     return GradedExercise(
@@ -192,10 +192,11 @@ def _held_back(notebook: Mapping[str, object]) -> int:
     return number if type(number) is int and number >= 0 else 0
 
 
-def _stubs(path: Path) -> dict[str, str]:
-    if not path.is_file():
+def _stubs(root: Path, name: Path) -> dict[str, str]:
+    # In a notebook that somebody has worked in stand answers, not stubs.
+    if not (root / name).is_file() or name.as_posix() in built.changed(root):
         return {}
-    cells = reference_cells(json.loads(path.read_text(encoding="utf-8")))
+    cells = reference_cells(json.loads((root / name).read_text(encoding="utf-8")))
     return {cell.task: cell.source for cell in cells if cell.role == "answer"}
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from runstate_lab.course import catalogue
 from runstate_lab.course.faults import AskedWrongly, CourseFault, raise_any
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import digest
 from runstate_lab.grading import feedback, gradebook
 from runstate_lab.grading.controls import Controls, refuse_undecided, write_controls
 from runstate_lab.grading.dispatch import PERHAPS_BUSY, read_record, run_job, write_file
@@ -36,7 +38,6 @@ from runstate_lab.grading.kept import (
 from runstate_lab.grading.ours import processors
 from runstate_lab.grading.scratch import scratch, sweep
 from runstate_lab.grading.session import Job
-from runstate_lab.grading.submission import Unreadable, digest
 from runstate_lab.grading.verdict import OURS, Record, Verdict, sentence, to_json
 
 WALL_SECONDS = 300.0

@@ -18,6 +18,9 @@ import pytest
 
 from runstate_lab.course.catalogue import Task
 from runstate_lab.course.faults import CourseFault
+from runstate_lab.course.opening import read_bytes
+from runstate_lab.course.reasons import Unreadable
+from runstate_lab.course.saved import digest, parse
 from runstate_lab.grading.answers import Prepared, prepare
 from runstate_lab.grading.binding import BUDGET_SECONDS, WorkerPlan
 from runstate_lab.grading.bridge import VisibleChecks, write_notebook
@@ -27,7 +30,6 @@ from runstate_lab.grading.hidden import HiddenCases
 from runstate_lab.grading.ours import end_with_parent
 from runstate_lab.grading.proxy import WorkerUnavailable
 from runstate_lab.grading.purse import Purse
-from runstate_lab.grading.submission import Unreadable, digest, parse, read_bytes
 from runstate_lab.grading.verdict import (
     Record,
     TaskGrade,

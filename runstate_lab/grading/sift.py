@@ -4,7 +4,7 @@ A few lines of text can exhaust a parser, so student text is parsed in a child
 with limits, which imports nothing but the standard library and runs nothing.
 Run as a program this module is that child; imported, it is the asking side.
 
-What is not here: where the text comes from (see `submission`), and running it
+What is not here: where the text comes from (see `course.saved`), and running it
 (see `worker`).
 """
 
