@@ -112,6 +112,18 @@ class StateChart(Live):
         self.proposed = kind
         return self.text()
 
+    def moves(self) -> list[tuple[str, bool, str]]:
+        """Every event, whether it would be taken, and what its button says.
+
+        >>> StateChart("run_started").moves()[1:3]
+        [('run_completed', False, 'not now'), ('run_failed', True, 'to failed')]
+        """
+        self._unsealed()
+        if self.predicting:
+            raise Askew("what is open", "a chart that asks first", "expect() a status, then move()")
+        offered = self._known["answers"][self._at()]
+        return [(kind, bool(one["to"]), one["next"]) for kind, one in offered.items()]
+
     def expect(self, status: str) -> str:
         """What is said to an expectation: a status, or "refused".
 
