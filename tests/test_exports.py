@@ -81,7 +81,7 @@ def test_the_table_is_read_back_by_any_reader() -> None:
     rows = list(csv.reader(io.StringIO(Board(variants=("naive",), schedule="ABABAB").csv())))
 
     assert ["step", "who", "what", "answer", "revision", "remark"] == rows[0]
-    assert ["5", "A test tool", "submits tests=green, made from 4", "accepted at revision 5", "5"] == rows[5]
+    assert ["5", "A test tool", "submits tests=green, made from 4", "accepted at revision 5", "5", "B still believes in revision 4"] == rows[5]
     assert 7 == len(rows)
 
 

@@ -20,6 +20,7 @@ from runstate_lab.live import (
 from runstate_lab.live.boards import words
 from runstate_lab.live.boards.graph import Ground
 from runstate_lab.live.boards.worlds import cast_of
+from runstate_lab.live.faults import Askew
 from runstate_lab.live.form import Form, Item, Reply
 from runstate_lab.live.live import Live
 from runstate_lab.model import RunState
@@ -94,6 +95,25 @@ def test_a_deed_under_its_key_is_told_in_the_brief_words() -> None:
         "B, the runtime, asked again with key deploy-7: nothing more happened." == board.text()
     )
     assert "asks again" in board.svg() and "nothing more" in board.svg()
+
+
+def test_what_is_open_in_the_chart_is_a_list_too() -> None:
+    """As its buttons say it; a chart that asks first says nothing."""
+    chart = StateChart("run_started", "tool_dispatched")
+
+    assert ["run_failed", "run_cancelled", "tool_result_recorded", "approval_requested", "callback_awaited"] == [
+        kind for kind, taken, _ in chart.moves() if taken
+    ]
+    with pytest.raises(Askew, match="a chart that asks first"):
+        StateChart(expect=True).moves()
+
+
+def test_the_slider_says_what_everything_takes() -> None:
+    """The end of its bar is in the words of its table."""
+    slider = ContextSlider()
+
+    assert str(slider.table()).startswith(f"Lines; everything takes {slider.most}.")
+    assert f"everything takes {slider.most}" in slider.svg()
 
 
 WIDGETS: dict[str, tuple[Callable[[], Live], str]] = {

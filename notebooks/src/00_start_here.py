@@ -74,10 +74,9 @@ quiz("00.2")
 # %% [markdown]
 # ## Six words for how it stands
 #
-# A run is always in exactly one of six statuses. The arrows are the only ways from
-# one to another; the words on an arrow are the event that takes it. The lit box is
-# where the run stands. Eight kinds of events will do for today; two of them send for
-# a tool and bring its report.
+# A run is always in exactly one of six statuses; the lit box is where it stands. The
+# words on an arrow are the event that takes it. Eight kinds of events will do for
+# today; two of them send for a tool and bring its report.
 #
 # **Your turn.** Press an event, or call `board.move("run_started")`. Bring the run to
 # *completed*, then try to start it once more. Before any tool has reported, *completed*

@@ -145,7 +145,7 @@ def a_browser() -> Iterator[Any]:
 
 @contextmanager
 def a_server(base: Path) -> Iterator[Server]:
-    """A JupyterLab server of our own, with all it writes below a folder; begun again, it goes on."""
+    """A JupyterLab server of our own; what it writes is below a folder and stays there."""
     root = base / "course"
     root.mkdir(exist_ok=True)
     _quiet_settings(base)

@@ -197,6 +197,9 @@ OFFERED = "call = wanted(page, call.call_id)"
 @pytest.mark.slow
 def test_lesson_04_is_played_to_its_end_with_the_offered_line(lesson: Any) -> None:
     """Each prediction answered by click, the line typed into its cell: no order breaks the law."""
+    # The last cell has run: a kernel at work would answer later than anybody waits.
+    lesson.page.locator('.rs-question[data-id="04.first.1"]').wait_for(timeout=SLOW)
+    lesson.wait_until_idle()
     for id in PREDICTED:
         predict(lesson, id, "because I think so")
     before = lesson.page.get_by_text("20 orders, 18 break deployed_once")

@@ -5,19 +5,19 @@ press was answered by a real store that holds them, before the browser saw it.
 With `expect=True` the chart asks before it answers: which status do you
 expect? Until then neither legal nor refused arrows are drawn.
 
-What is not here: the attempts (see `moves`), and the chart of a real run (see
+What is not here: the attempts (see `moves`, `steps`), and the chart of a real run (see
 `show.chart`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import traitlets
 
 from runstate_lab.live.charts.moves import chart_graph
+from runstate_lab.live.charts.steps import REFUSED, Step, named
 from runstate_lab.live.faults import Askew, fit
 from runstate_lab.live.limits import Limit, flag, number, one_of
 from runstate_lab.live.live import Live, locked_picture, script, style
@@ -25,56 +25,8 @@ from runstate_lab.live.marks import Mark, Marks, box, still
 from runstate_lab.rules import RULES, Rules
 from runstate_lab.show.chart import status_chart
 
-REFUSED = "refused"
 HOPE_GAP = 5
 SHEETS = ("marks.css", "chartmarks.css")
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One attempt: what was proposed where, what was expected, what came of it."""
-
-    kind: str
-    before: str
-    status: str
-    revision: int
-    answer: dict[str, Any]
-    expected: str = ""
-
-    @property
-    def accepted(self) -> bool:
-        """Whether the store took it."""
-        return bool(self.answer["to"])
-
-    @property
-    def way(self) -> tuple[str, str]:
-        """The statuses before and after."""
-        return (self.before, self.status)
-
-    @property
-    def as_expected(self) -> bool:
-        """Whether the expectation held; a refused run stays where it is."""
-        return self.expected == self.status or (self.expected == REFUSED and not self.accepted)
-
-    @property
-    def said(self) -> str:
-        """What the store answered, after what was expected."""
-        if not self.expected:
-            return str(self.answer["said"])
-        found = f"it is {self.status}" if self.accepted else f"it was {self._refused}"
-        hoped = f"you expected {_named(self.expected)}; {found}"
-        return f"{self.kind} at {self.before}: {hoped}{self.answer['why']}."
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The answer and the revision, as the table has them."""
-        stays = "still" if self.status == self.before else "now"
-        answer = f"accepted, {stays} {self.status}" if self.accepted else self._refused
-        return (answer, str(self.revision))
-
-    @property
-    def _refused(self) -> str:
-        return f"refused by {self.answer.get('rule')}"
 
 
 class StateChart(Live):
@@ -159,6 +111,18 @@ class StateChart(Live):
             return self._answer(kind, self.expected)
         self.proposed = kind
         return self.text()
+
+    def moves(self) -> list[tuple[str, bool, str]]:
+        """Every event, whether it would be taken, and what its button says.
+
+        >>> StateChart("run_started").moves()[1:3]
+        [('run_completed', False, 'not now'), ('run_failed', True, 'to failed')]
+        """
+        self._unsealed()
+        if self.predicting:
+            raise Askew("what is open", "a chart that asks first", "expect() a status, then move()")
+        offered = self._known["answers"][self._at()]
+        return [(kind, bool(one["to"]), one["next"]) for kind, one in offered.items()]
 
     def expect(self, status: str) -> str:
         """What is said to an expectation: a status, or "refused".
@@ -247,7 +211,7 @@ class StateChart(Live):
             asked = "Which status do you expect, or is it refused?"
             return f"{self.proposed} is proposed at {self.status}. {asked}"
         if self.expected:
-            return f"You expect {_named(self.expected)}. Propose an event."
+            return f"You expect {named(self.expected)}. Propose an event."
         steps = self._walk()
         return steps[-1].said if steps else f"The run is {self.status}. Propose an event."
 
@@ -328,7 +292,7 @@ class StateChart(Live):
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for number, step in enumerate(self._walk(), start=1):
-            guessed = (step.expected, _yes(step)) if self.predicting else ()
+            guessed = (step.expected, step.verdict) if self.predicting else ()
             yield (str(number), step.kind, step.before, *guessed, *step.cells)
 
     def _found(self) -> Iterator[tuple[str, Marks]]:
@@ -365,10 +329,6 @@ class StateChart(Live):
         return self.text()
 
 
-def _named(expected: str) -> str:
-    return "a refusal" if expected == REFUSED else expected
-
-
 def _split(arrow: dict[str, Any]) -> tuple[Marks, Marks]:
     """The line of an arrow, and its name."""
     marks = arrow["marks"]
@@ -381,9 +341,3 @@ def _around(marks: Marks) -> Mark:
     x, y, width, height = (float(marks[0][1][name]) for name in ("x", "y", "width", "height"))
     beside, along = x - HOPE_GAP, y - HOPE_GAP
     return box(beside, along, width + 2 * HOPE_GAP, height + 2 * HOPE_GAP, "hope", corner=13)
-
-
-def _yes(step: Step) -> str:
-    if not step.expected:
-        return ""
-    return "yes" if step.as_expected else "no"

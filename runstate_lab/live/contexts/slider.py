@@ -168,7 +168,7 @@ class ContextSlider(Live):
         """Every line there could be: its size, whether it is in, and why not."""
         self._unsealed()
         rows = [[one.shown, str(one.size), one.where, one.why] for one in self._lines()]
-        return captioned("Lines", HEADS, rows)
+        return captioned(f"Lines; everything takes {self.most}", HEADS, rows)
 
     def compared(self) -> Any:
         """The same budget at every revision of this slider, line by line."""

@@ -86,7 +86,7 @@ def crash_graph() -> Plain:
 
 
 def matrix() -> list[list[str]]:
-    """How often release 7 is deployed: a row for each moment that some loop can be killed before.
+    """How often release 7 is deployed: a row for each moment to be killed before.
 
     A cell is what a kill of that loop before that moment really gives; it is
     empty where the loop has no such moment.

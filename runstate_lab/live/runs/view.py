@@ -37,15 +37,7 @@ if TYPE_CHECKING:
 
 PREVIOUS = -1
 COLUMNS = 9
-FRONT = (
-    "dom.js",
-    "scrub.js",
-    "exports.js",
-    "runcells.js",
-    "runpicture.js",
-    "runpanes.js",
-    "runview.js",
-)
+FRONT = ("dom.js", "scrub.js", "exports.js", "runcells.js", "runpicture.js", "runpanes.js", "runview.js")
 
 
 class RunView(Live):
@@ -65,16 +57,7 @@ class RunView(Live):
     _esm = script(*FRONT)
     _css = style("marks.css", "runstate.css", "runmarks.css", "runview.css")
 
-    played = (
-        "at",
-        "since",
-        "picked",
-        "hidden",
-        "rejected",
-        "folds",
-        "words",
-        "opened",
-    )
+    played = ("at", "since", "picked", "hidden", "rejected", "folds", "words", "opened")
     at = traitlets.Int(0).tag(sync=True)
     since = traitlets.Int(PREVIOUS).tag(sync=True)
     picked = traitlets.Unicode("status").tag(sync=True)
