@@ -35,6 +35,39 @@ def run(course: Catalogue, *words: str) -> Result:
     return CliRunner().invoke(main, ["--course", str(course.root), *words])
 
 
+@pytest.mark.parametrize(
+    ("answer", "exit_code", "last"),
+    [
+        ("", 0, "visible checks held, 1 of 1 held-back checks held"),
+        ("raise SystemExit", 1, "2 of 3 visible checks did not hold, 0 of 1 held-back checks held"),
+    ],
+    ids=["right", "wrong"],
+)
+def test_check_all_runs_the_held_back_checks_too(
+    answer: str, exit_code: int, last: str, tiny: Catalogue
+) -> None:
+    """Where the sources are at hand a learner hears of each: its title and the kind of failure."""
+    exercise = tiny.exercise("01")
+    notebook = json.loads((tiny.root / exercise.solved).read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if answer and cell["metadata"].get("runstate", {}).get("id") == "01.1":
+            cell["source"] = f"# answer: 01.1\n{answer}"
+    (tiny.root / exercise.notebook).write_text(json.dumps(notebook), encoding="utf-8")
+    seen = run(tiny, "check", "01", "--all")
+
+    assert (exit_code, last) == (seen.exit_code, seen.stdout.splitlines()[-1])
+
+
+def test_check_all_says_where_the_held_back_checks_are_not(tiny: Catalogue) -> None:
+    """Nothing is run, and the hint says what can be."""
+    (tiny.root / tiny.exercise("01").hidden).unlink()
+    seen = run(tiny, "check", "01", "--all")
+
+    assert 2 == seen.exit_code
+    assert "the held-back checks are not at hand here" in seen.stderr
+    assert "hint: runstate-lab check 01" in seen.stderr
+
+
 def test_help_names_every_verb_in_the_order_of_use() -> None:
     """Students first, then instructors, then authors."""
     lines = CliRunner().invoke(main, ["--help"]).output.splitlines()
