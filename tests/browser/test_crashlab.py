@@ -86,7 +86,7 @@ def test_a_worker_is_killed_by_pointer(visit: Any, lab: Locator) -> None:
     lab.get_by_label("with a key").check()
     expect(lab).to_have_attribute("data-deployed", "1")
     lab.get_by_text("Every kill point, every loop").first.click()
-    expect(lab.locator("details[open] tbody tr")).to_have_count(14)
+    expect(lab.locator("details[open] tbody tr")).to_have_count(16)
     shot(visit, lab, "crash_light")
     assert ([], []) == (visit.errors, visit.outside)
 
