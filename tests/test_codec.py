@@ -193,7 +193,6 @@ OPAQUE: tuple[object, ...] = (
     RULES.but("run_completed", conditions=()),
     RULES.row("run_started"),
     {object(): 1},
-    range(3),
     iter(()),
     1j,
     Exception("x"),
@@ -216,6 +215,9 @@ UNDER: tuple[tuple[object, object], ...] = (
     (collections.UserDict(a=1), {"a": 1}),
     (collections.UserList([1]), [1]),
     (collections.UserString("green"), "green"),
+    (collections.deque([1, 2]), [1, 2]),
+    (range(3), [0, 1, 2]),
+    ({"a": 1}.values(), [1]),
     ({"a": 1}.keys(), {"a"}),
     ({"a": 1}.items(), {("a", 1)}),
     ({Number(1)}, {1}),
@@ -383,6 +385,21 @@ def test_the_limits_are_exact() -> None:
     for tree, bound in ((tens, limits), (deeper, limits), (two, limits), (three, wide)):
         with pytest.raises(CodecError):
             decode(tree, codec.refuse_opaque, limits=bound)
+
+
+def test_sets_of_sets_whose_hashes_are_equal_have_two_levels() -> None:
+    """Each level multiplies the comparisons: a third one is refused before it is built."""
+    prime = (1 << 61) - 1
+    atoms = [["i", format(5 + n * prime, "x")] for n in range(1, 9)]
+
+    def but_one(items: list[Node]) -> list[Node]:
+        return [["z", *(one for one in items if one is not left)] for left in items]
+
+    two, three = ["s", *but_one(atoms)], ["s", *but_one(but_one(atoms))]
+
+    assert 8 == len(decode(two, codec.refuse_opaque, limits=Limits()))  # type: ignore[arg-type]
+    with pytest.raises(codec.TooLarge, match="too many equal hashes"):
+        decode(three, codec.refuse_opaque, limits=Limits())
 
 
 def test_a_list_that_holds_itself_is_refused() -> None:

@@ -21,6 +21,7 @@ class Kernel:
     computed: float = 0.0
     starved: float = 0.0
     ours: float = 0.0
+    ready: bool = False
 
 
 @pytest.fixture
@@ -31,8 +32,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> Kernel:
     monkeypatch.setattr(
         meters,
         "starved_seconds",
-        lambda process: made.ours if process == os.getpid() else made.starved,
+        lambda process, main_only=False: made.ours if process == os.getpid() else made.starved,
     )
+    monkeypatch.setattr(meters, "any_ready", lambda process: made.ready)
     return made
 
 
@@ -41,10 +43,13 @@ def waited_for(
 ) -> WorkerGone | None:
     """The verdict after so many seconds in which the counters grew at these rates."""
     mark = meter.mark()
-    for _ in range(round(seconds / SLICE)):
+    for count in range(round(seconds / SLICE)):
         for name, rate in per_second.items():
             setattr(kernel, name, getattr(kernel, name) + rate * SLICE)
-        meter.wait(SLICE)
+        # Of ten looks so many find a thread that computes or is ready to.
+        busy = per_second.get("computed", 0.0) + per_second.get("starved", 0.0)
+        kernel.ready = count % 10 < round(10 * busy)
+        meter.wait(SLICE, answered=False)
         if gone := meter.over(mark):
             return gone
     return None
@@ -60,7 +65,7 @@ def waited_for(
         ({"computed": 4.0}, 1.0, StudentTimeout),
         ({}, 2.9, None),
         ({}, 3.1, StudentWaits),
-        ({"computed": 0.3}, 3.2, StudentWaits),
+        ({"computed": 0.3}, 4.1, StudentWaits),
         ({"ours": 0.5}, 5.9, None),
         ({"ours": 0.5}, 6.2, StudentWaits),
         ({"starved": 1.0}, LEAST_WALL - 1, None),

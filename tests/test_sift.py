@@ -9,7 +9,7 @@ import pytest
 from runstate_lab.grading import sift as sifting
 from runstate_lab.grading.sift import Sifted, sift
 
-JOINED = "the cell was split: its parts were joined in order"
+JOINED = "several cells are marked as this answer: joined in order"
 FLAWED: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "a missing bracket": (("f(\n",), "syntax", "line 1, '(' was never closed"),
     "a line magic": (("%matplotlib inline\nx = 1",), "magic", "line 1"),

@@ -16,6 +16,7 @@ from runstate_lab.grading.faults import (
     NameMissing,
     StudentError,
     StudentTimeout,
+    TooMuch,
     WorkerGone,
 )
 from runstate_lab.grading.handle import Handle
@@ -134,14 +135,6 @@ def test_a_refusal_is_the_books_refusal(shared: Student) -> None:
     assert expected == caught.value
     assert caught.value == expected
     assert expected == caught.value.kept()
-
-
-def test_a_refusal_class_of_the_students_own_is_none_of_the_books(shared: Student) -> None:
-    """Only the exact name and code count; the builtin below it still does."""
-    with pytest.raises(RuntimeError) as caught:
-        shared.own_refusal()
-
-    assert not isinstance(caught.value, Refusal)
 
 
 def test_an_exception_never_steers_the_test(shared: Student) -> None:
@@ -429,3 +422,100 @@ def test_a_reading_thread_that_fails_is_our_fault(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Channel, "_frame", broken)
     with pytest.raises(WorkerUnavailable, match="the reading thread failed: ValueError"):
         Student(CELLS, level=LEVEL)
+
+
+def test_threads_that_wait_for_each_other_are_not_starved() -> None:
+    """A crowd that wakes at one instant does not hide that the answer sleeps."""
+    crowd = (
+        "import threading, time\n"
+        "def wake():\n"
+        "    while True: time.sleep(0.05 - time.time() % 0.05)\n"
+        "for _ in range(100): threading.Thread(target=wake, daemon=True).start()\n"
+        "def sleep(): time.sleep(1000)\n"
+    )
+    with pytest.raises(StudentTimeout, match="it waits|of computing"):
+        with Student([(crowd, "1")], level=LEVEL, call_timeout=1.0) as student:
+            student.sleep()
+
+
+def test_what_our_side_reads_for_long_is_charged(student: Student) -> None:
+    """A large value is not free because another process decodes it."""
+    before = student.meter.charged
+    student.meter.read(2.5)
+
+    assert 2.4 < student.meter.charged - before < 3.0
+
+
+def test_an_exception_that_cannot_be_written_down_is_told_as_one(student: Student) -> None:
+    """A metaclass or an attribute that raises does not end the worker."""
+    cells = (
+        "class Odd(type):\n    __name__ = property(lambda self: 1 / 0)\n"
+        "class Bad(Exception, metaclass=Odd): pass\n"
+        "def bad(): raise Bad\n"
+        "def right(): return 4\n"
+    )
+    with Student([(cells, "1")], level=LEVEL) as other:
+        with pytest.raises(StudentError, match="an exception that cannot be written down"):
+            other.bad()
+
+        assert 4 == other.right()
+
+
+def test_a_subclass_of_a_refusal_is_that_refusal() -> None:
+    """A student's own class counts as the nearest of the book's, raised or kept."""
+    cells = (
+        "from runstate_lab import RevisionConflict, StateStore, RunState\n"
+        "class Stale(RevisionConflict):\n"
+        "    def __init__(self): super().__init__('a', 'revision 5')\n"
+        "def stale(): raise Stale()\n"
+        "def kept(): return Stale()\n"
+    )
+    with Student([(cells, "1")], level=LEVEL) as student:
+        with pytest.raises(RevisionConflict) as caught:
+            student.stale()
+
+        assert "revision 5" == caught.value.found
+        assert RevisionConflict("a", "revision 5") == student.kept()
+
+
+def test_a_future_import_holds_for_the_cells_that_follow() -> None:
+    """As in a notebook: annotations are not looked up."""
+    cells = [
+        ("from __future__ import annotations", "given"),
+        ("class MyStore:\n    def copy(self) -> MyStore: return 4", "1"),
+    ]
+    with Student(cells, level=LEVEL) as student:
+        assert {} == student.failures
+
+
+def test_what_would_show_something_is_lent_and_shows_nothing() -> None:
+    """Widgets, pictures and what a notebook leaves behind are names like others."""
+    cell = (
+        "from runstate_lab.live import Board\nfrom runstate_lab.show.chart import chart\n"
+        "import runstate_lab.course\nboard = Board('two_writers')\nboard.step('A')\n"
+        "get_ipython().run_line_magic('time', '1')\n_, Out, In[-1]\n"
+        "runstate_lab.course.predict('x')\ndef right(): return 4\n"
+    )
+    with Student([(cell, "1")], level=LEVEL) as student:
+        assert {} == student.failures
+        assert 4 == student.right()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["1 << 5000", "{float('nan') for _ in range(9)}", "'\\ud800'", "NESTED"],
+    ids=["wide", "nan", "surrogate", "colliding"],
+)
+def test_a_value_that_nobody_reads_is_too_much_and_no_tampering(value: str) -> None:
+    """The worker lives on, and the sentence accuses nobody."""
+    nested = (
+        "PRIME = 2 ** 61 - 1\n"
+        "ATOMS = [5 + PRIME * k for k in range(8)]\n"
+        "def but_one(items): return [frozenset(items) - {one} for one in items]\n"
+        "NESTED = frozenset(but_one(but_one(ATOMS)))\n"
+    )
+    with Student([(f"{nested}def give(): return {value}", "1")], level=LEVEL) as student:
+        with pytest.raises(TooMuch):
+            student.give()
+        with pytest.raises(TooMuch):
+            student.give()

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from runstate_lab.course.saved import Cell, Notebook, marks_of, source_of
 
-MARKER = re.compile(r"\s*#\s*answer:\s*([\w.-]+)\s*")
+MARKER = re.compile(r"\s*#+\s*answer\s*:\s*([\w.-]+)\s*", re.IGNORECASE)
 TASK = re.compile(r"([0-9]{2})\.[0-9]{1,3}")
 CELL_ID = re.compile(r"answer-([0-9]{2})-([0-9]{1,3})")
 FIRST_LINE = 200

@@ -9,6 +9,7 @@ What is not here: the checks (see `bridge`, `hidden` and `visible`).
 from __future__ import annotations
 
 import builtins
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from runstate_lab.grading.exercise import GradedExercise, worker_cells
 from runstate_lab.grading.loading import load_flaws
 from runstate_lab.grading.sift import Sifted, sift
 
+DEFINES = re.compile(r"^(?:async def|def|class) (\w+)|^(\w+)\s*=(?!=)", re.MULTILINE)
+MOST_NOTES = 3
 PYTHONS_OWN = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 
 
@@ -64,8 +67,38 @@ def prepare(exercise: GradedExercise, cells: tuple[Cell, ...], plan: WorkerPlan)
     flaws |= {key: Flaw(row.flaw, row.detail) for key, row in sifted.items() if row.flaw}
     flaws |= {key: Flaw(row.kind, row.detail, row.trace) for key, row in loads.items()}
     runnable = replace(plan, cells=worker_cells(exercise, usable), names=names)
-    notes = {key: _notes(row, sifted.get(key, Sifted())) for key, row in answers.items()}
+    beside = _defined_beside(exercise, cells)
+    notes = {
+        key: (*_notes(row, sifted.get(key, Sifted())), *_left_beside(row, beside))
+        for key, row in answers.items()
+    }
     return Prepared(runnable, flaws, notes, likeness(answers))
+
+
+def _defined_beside(exercise: GradedExercise, cells: tuple[Cell, ...]) -> dict[str, int]:
+    """The names that a learner's own cells define, which nobody takes; by the cell's number."""
+    ours = {row.cell_id for row in exercise.cells if row.cell_id}
+    texts = {row.source.strip() for row in exercise.cells}
+    own = [
+        cell
+        for cell in cells
+        if cell.kind == "code" and cell.cell_id not in ours and cell.source.strip() not in texts
+        and not any(take((cell,), wanted).parts for wanted in exercise.wanted)
+    ]
+    return {
+        found[1] or found[2]: cell.number for cell in own for found in DEFINES.finditer(cell.source)
+    }
+
+
+def _left_beside(answer: Answer, beside: Mapping[str, int]) -> list[str]:
+    text = "\n".join(answer.parts)
+    return [
+        f"`{name}` is defined in cell {number}, which is no answer and is not taken: "
+        "define it in the answer's cell"
+        for name, number in beside.items()
+        if re.search(rf"\b{re.escape(name)}\b", text)
+        and not re.search(rf"^(?:def|class) {re.escape(name)}\b|^{re.escape(name)}\s*=", text, re.M)
+    ][:MOST_NOTES]
 
 
 def _notes(answer: Answer, sifted: Sifted) -> tuple[str, ...]:

@@ -292,7 +292,8 @@ def _words(found: Mapping[str, str]) -> str:
         return f"the answer is not what was asked for: {found['type']}: {words}"
     if kind == "not-answered":
         return f"{NOT_WRITTEN} ({words.partition(': ')[2]})"
-    return sentence(kind, detail=words)
+    # What follows is advice for the author of a check.
+    return sentence(kind, detail=words.partition("\nhint: ")[0])
 
 
 def _misprint(expected: str | None, printed: str) -> str:

@@ -14,7 +14,7 @@ import traceback
 
 from runstate_lab.errors import Refusal
 from runstate_lab.grading.codec import Node
-from runstate_lab.grading.faults import Raised, RefusalClaim, refusal_class, refusal_classes
+from runstate_lab.grading.faults import Raised, RefusalClaim, nearest_refusal, refusal_class
 
 LONGEST_TEXT = 2000
 LONGEST_NAME = 100
@@ -30,12 +30,20 @@ def write(error: BaseException) -> list[Node]:
     """
     kind = type(error)
     ancestry = [one.__name__[:LONGEST_NAME] for one in kind.__mro__[:-1]]
-    refusal = None
-    if isinstance(error, Refusal) and kind in refusal_classes():
+    refusal, known = None, nearest_refusal(kind)
+    if isinstance(error, Refusal) and known is not None:
         words = [readable(str(one)) for one in (error.asked, error.found, error.reason)]
-        refusal = [kind.__name__, error.code, *words]
+        refusal = [known.__name__, known.code, *words]
     name = kind.__name__[:LONGEST_NAME]
     return [name, ancestry[:MOST_ANCESTORS], _message(error), _trace(error), refusal]
+
+
+def told(error: BaseException) -> list[Node]:
+    """What `write` says; a few words where the exception cannot be written down."""
+    try:
+        return write(error)
+    except BaseException:  # a metaclass or a property of a student's may raise anything
+        return ["Exception", ["Exception"], "an exception that cannot be written down", "", None]
 
 
 def read(claims: list[Node]) -> Raised | None:

@@ -28,18 +28,23 @@ from typing import NoReturn, TypeAlias
 
 from runstate_lab.errors import Refusal
 from runstate_lab.grading import plain
-from runstate_lab.grading.faults import HandleMisuse, refusal_class, refusal_classes
+from runstate_lab.grading.faults import HandleMisuse, nearest_refusal, refusal_class
 from runstate_lab.grading.nouns import book, field_hints, fits
 
 Node: TypeAlias = "None | bool | int | float | str | list[Node]"
 
 BARE_INT = 1 << 53
+COLLIDING_LEVELS = 2
 HEADER = struct.Struct("<I")
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class CodecError(ValueError):
     """A value that cannot cross, or a tree that is no value."""
+
+
+class TooLarge(CodecError):
+    """A value that an honest answer may make, but nobody reads."""
 
 
 class _NotPlain(Exception):
@@ -55,6 +60,7 @@ class Limits:
     max_nodes: int = 100_000
     max_int_bits: int = 4096
     max_equal_hashes: int = 32
+    broken_text: bool = True
 
 
 def encode(value: object, opaque: Callable[[object], Node], *, depth: int = 64) -> Node:
@@ -79,7 +85,7 @@ def encode(value: object, opaque: Callable[[object], Node], *, depth: int = 64) 
     if kind is bytes:
         return ["b", base64.b64encode(value).decode()]
     if depth <= 0:
-        raise CodecError("a value nested too deeply")
+        raise TooLarge("a value nested too deeply")
     if kind is list or kind is tuple:
         tag = "l" if kind is list else "t"
         return [tag, *[encode(one, opaque, depth=depth - 1) for one in value]]
@@ -194,10 +200,11 @@ def _encode_noun(value: object, opaque: Callable[[object], Node], depth: int) ->
     kind, nouns = type(value), book()
     if nouns.members.get(kind.__name__) is kind:
         return ["e", kind.__name__, value.value]  # type: ignore[attr-defined]
-    if kind in refusal_classes():
-        words = [getattr(value, name) for name in ("code", "asked", "found", "reason")]
+    known = nearest_refusal(kind)
+    if known is not None:
+        words = [known.code, *(getattr(value, name, None) for name in ("asked", "found", "reason"))]
         if all(type(one) is str for one in words):
-            return ["x", kind.__name__, *map(_encode_text, words)]
+            return ["x", known.__name__, *map(_encode_text, words)]
     if nouns.values.get(kind.__name__) is kind:
         fields = [(getattr(value, name, _NotPlain), hint) for name, hint in field_hints(kind)]
         if all(fits(one, hint) for one, hint in fields):
@@ -236,13 +243,14 @@ class _Decoding:
         self.opaque = opaque
         self.limits = limits
         self.nodes = 0
+        self.colliding = 0
 
     def value(self, tree: Node, depth: int) -> object:
         self.nodes += 1
         if self.nodes > self.limits.max_nodes:
-            raise CodecError(f"more than {self.limits.max_nodes} values")
+            raise TooLarge(f"more than {self.limits.max_nodes} values")
         if depth > self.limits.max_depth:
-            raise CodecError(f"nested deeper than {self.limits.max_depth}")
+            raise TooLarge(f"nested deeper than {self.limits.max_depth}")
         if tree is None or type(tree) in (bool, str):
             return tree
         if type(tree) is int and -BARE_INT < tree < BARE_INT:
@@ -278,14 +286,18 @@ class _Decoding:
             raise CodecError("a malformed scalar")
         text = rest[0]
         if tag == "i" and len(text) > self.limits.max_int_bits // 4 + 1:
-            raise CodecError(f"an integer wider than {self.limits.max_int_bits} bits")
+            raise TooLarge(f"an integer wider than {self.limits.max_int_bits} bits")
         try:
             if tag == "i":
                 return int(text, 16)
             if tag == "f":
                 return NOT_FINITE[text]
             content = base64.b64decode(text, validate=True)
+            if tag == "u" and not self.limits.broken_text:
+                raise TooLarge("a text with a broken character")
             return content if tag == "b" else content.decode("utf-8", "surrogatepass")
+        except TooLarge:
+            raise
         except (ValueError, KeyError, binascii.Error):
             raise CodecError("a malformed scalar") from None
 
@@ -296,6 +308,7 @@ class _Decoding:
         return dict(zip(keys, [self.value(one, depth) for one in rest[1::2]], strict=True))
 
     def _keys(self, trees: Iterable[Node], depth: int) -> list[object]:
+        before, self.colliding = self.colliding, 0
         keys = [self.value(one, depth) for one in trees]
         try:
             hashes = sorted(map(hash, keys))
@@ -303,11 +316,14 @@ class _Decoding:
             raise CodecError("a key that cannot be one") from None
         # Inserting n keys of one hash takes n * n steps: a few lines of text
         # could hold the grader for minutes.
+        # Sets of such sets multiply that, level by level.
         worst = self.limits.max_equal_hashes
-        if any(one == other for one, other in zip(hashes, hashes[worst:], strict=False)):
-            raise CodecError("too many equal hashes")
+        levels = self.colliding + _repeat(hashes, 1)
+        self.colliding = max(before, levels)
+        if _repeat(hashes, worst) or levels > COLLIDING_LEVELS:
+            raise TooLarge("too many equal hashes")
         if len(set(keys)) != len(keys):
-            raise CodecError("a key twice")
+            raise TooLarge("a key twice")
         return keys
 
     def _trace(self, parts: list[object]) -> object:
@@ -328,6 +344,11 @@ class _Decoding:
         if tag == "c" and name in nouns.values:
             return _build(nouns.values[name], [self.value(one, depth) for one in rest])
         raise CodecError("a noun that is not on the list")
+
+
+def _repeat(hashes: list[int], distance: int) -> bool:
+    """Whether a hash stands again so many places later in the sorted list."""
+    return any(one == other for one, other in zip(hashes, hashes[distance:], strict=False))
 
 
 def _member(kind: type[Enum], value: Node) -> Enum:

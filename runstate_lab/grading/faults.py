@@ -199,7 +199,7 @@ def student_error(raised: Raised) -> StudentError:
     SystemExit or Skipped stays an ordinary failure.
 
     >>> claim = RefusalClaim("RevisionConflict", "revision_conflict", "a", "revision 5", "c")
-    >>> error = student_error(Raised("RevisionConflict", refusal=claim))
+    >>> error = student_error(Raised("Stale", ("Stale", "RevisionConflict"), refusal=claim))
     >>> isinstance(error, RuntimeError), error.code, error.found
     (True, 'revision_conflict', 'revision 5')
     >>> type(student_error(Raised("SystemExit", ("SystemExit",), "0"))).__name__
@@ -207,7 +207,7 @@ def student_error(raised: Raised) -> StudentError:
     """
     if raised.refusal is not None:
         known = refusal_class(raised.refusal.name, raised.refusal.code)
-        if known is not None and raised.type_name == raised.refusal.name:
+        if known is not None and raised.refusal.name in raised.ancestry:
             return _refusing(known)(raised)
     for name in raised.ancestry:
         for builtin in BUILTINS:
@@ -228,6 +228,16 @@ def refusal_class(name: str, code: str) -> type[Refusal] | None:
         if (known.__name__, known.code) == (name, code):
             return known
     return None
+
+
+def nearest_refusal(kind: type) -> type[Refusal] | None:
+    """The book's refusal that a class is or derives from, the nearest one; None for others.
+
+    >>> class Stale(refusal_class("RevisionConflict", "revision_conflict")): pass
+    >>> nearest_refusal(Stale).__name__, nearest_refusal(ValueError) is None
+    ('RevisionConflict', True)
+    """
+    return next((one for one in kind.__mro__ if one in refusal_classes()), None)
 
 
 @functools.cache

@@ -20,7 +20,7 @@ from runstate_lab.grading.kinds import kind_of
 from runstate_lab.grading.proxy import Student
 from runstate_lab.grading.verdict import OURS, Case, Verdict
 
-COSTLY = ("timeout", "waits", "died", "memory", "budget")
+COSTLY = ("timeout", "waits", "died", "memory", "budget", "starved")
 COSTLY_LIMIT = 2
 
 

@@ -99,7 +99,7 @@ def fits(value: object, hint: object) -> bool:
     if hint is type(None):
         return value is None
     if isinstance(hint, type) and issubclass(hint, BaseException):
-        return type(value) in _refusals() and issubclass(type(value), hint)
+        return _is_refusal(type(value)) and issubclass(type(value), hint)
     return type(value) is hint
 
 
@@ -109,7 +109,7 @@ def _items_fit(value: tuple[object, ...], hints: tuple[object, ...]) -> bool:
     return len(value) == len(hints) and all(map(fits, value, hints))
 
 
-def _refusals() -> tuple[type, ...]:
-    from runstate_lab.grading.faults import refusal_classes
+def _is_refusal(kind: type) -> bool:
+    from runstate_lab.grading.faults import nearest_refusal
 
-    return refusal_classes()
+    return nearest_refusal(kind) is not None

@@ -10,8 +10,8 @@ What is not here: how a value is written down (see `codec`).
 
 from __future__ import annotations
 
-from collections import UserList, UserString
-from collections.abc import Callable, Mapping, Set
+from collections import UserList, UserString, deque
+from collections.abc import Callable, Mapping, Set, ValuesView
 from enum import Enum
 
 from runstate_lab.grading.nouns import book
@@ -32,6 +32,9 @@ BASES: tuple[tuple[type, Callable[..., object]], ...] = (
     (Set, set),
     (UserList, list),
     (UserString, str),
+    (deque, list),
+    (range, list),
+    (ValuesView, list),
 )
 
 

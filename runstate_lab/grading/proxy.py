@@ -58,7 +58,7 @@ from runstate_lab.grading.meter import SLICE, Mark, Meter
 from runstate_lab.grading.nouns import book, field_hints
 
 LEVELS = ("none", "confined")
-GRADE = Limits()
+GRADE = Limits(broken_text=False)
 KINDS = ("class", "generator", "callable", "iterator", "object")
 DEEPEST_CALLS = 20
 START_SECONDS = 20.0
@@ -249,7 +249,8 @@ class Student:
         while True:
             began = time.monotonic()
             found = self._channel.receive(SLICE)
-            self.meter.wait(min(time.monotonic() - began, SLICE))
+            waited = min(time.monotonic() - began, SLICE)
+            self.meter.wait(waited, answered=found is not None)
             if found is not None:
                 return found
             gone = self.meter.over(mark)
@@ -323,10 +324,15 @@ class Student:
         return len(self._contexts)
 
     def _decode(self, tree: Node) -> Any:
+        began = time.thread_time()
         try:
             return codec.decode(tree, self._received, limits=self.limits)
+        except codec.TooLarge as error:
+            raise TooMuch(Raised("_TooMuch", message=str(error))) from None
         except CodecError as error:
             self._fail(ProtocolViolation(str(error)))
+        finally:
+            self.meter.read(time.thread_time() - began)
 
     def _received(self, tag: str, rest: list[Node]) -> object:
         match tag, rest:

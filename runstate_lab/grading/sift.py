@@ -89,7 +89,7 @@ def examine(parts: list[str]) -> dict[str, object]:
     >>> examine(["def apply(:"])["flaw"]
     'syntax'
     >>> examine(["def apply():", "    return 1"])["notes"]
-    ['the cell was split: its parts were joined in order']
+    ['several cells are marked as this answer: joined in order']
     """
     source = "\n".join(parts)
     if "\0" in source:
@@ -109,7 +109,7 @@ def examine(parts: list[str]) -> dict[str, object]:
         return _row(flaw=flaw, detail=f"line {error.lineno or 0}{said}")
     except (RecursionError, MemoryError, ValueError, OverflowError):
         return _row(flaw="too-deep")
-    joined = ["the cell was split: its parts were joined in order"] if len(parts) > 1 else []
+    joined = ["several cells are marked as this answer: joined in order"] if len(parts) > 1 else []
     return {**_row(source=source), "notes": joined, "bound": [*bound_names(tree)][:MOST_BOUND]}
 
 

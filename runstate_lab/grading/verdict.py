@@ -55,7 +55,10 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "nothing-to-check": ("no check is planned for this task", "instructor: add a check cell"),
     "reference": ("our solved notebook is not usable", "instructor: run the build again"),
     # the answer as text: FAIL
-    "missing": ("there is no cell with this answer", "answer in the cell that came with it"),
+    "missing": (
+        "there is no cell with this answer",
+        "answer in the cell that came with it, and keep its first line, `# answer: ...`",
+    ),
     "not-code": ("the answer's cell is not a code cell", "change its type back to code"),
     "ambiguous": (
         "several different cells claim this answer and do not fit together",
@@ -90,8 +93,8 @@ REASONS: Mapping[str, tuple[str, str]] = {
     "memory": ("the answer asked for more memory than allowed", "look for a list that grows"),
     "protocol": ("the answer tampered with the channel", "leave the process's pipes alone"),
     "not-plain": (
-        "the answer gave an object of its own where plain values are asked for",
-        "return text, numbers, tuples or the frozen nouns of runstate_lab.model",
+        "the answer gave an object where plain values are asked for",
+        "return text, numbers, tuples, lists, dicts or the frozen nouns of runstate_lab.model",
     ),
     "too-much": ("the answer gave back too much", "give back only what is asked for"),
     "name-missing": ("a name that the task asks for is not defined", "keep the stub's names"),

@@ -23,14 +23,16 @@ from runstate_lab.grading.binding import Bound, read_plan
 from runstate_lab.grading.faults import HandleMisuse, OurFault, StudentError, WorkerGone
 from runstate_lab.grading.kinds import kind_of, trace_of
 from runstate_lab.grading.ours import end_with_parent
+from runstate_lab.grading.surroundings import FUTURE
 
 CELLS, RESULTS = "cells.json", "results.jsonl"
 PRINTED = 20_000
+FLAGS = "__future_flags__"
 
 
 def run(cells: list[Mapping[str, str]], bound: Bound) -> Iterator[dict[str, Any]]:
     """One row per check cell: what it printed, and what went wrong in it."""
-    namespace: dict[str, Any] = {"__name__": "__main__"}
+    namespace: dict[str, Any] = {"__name__": "__main__", FLAGS: 0}
     for cell in cells:
         if cell["role"] == "answer":
             with contextlib.suppress(WorkerGone):
@@ -49,7 +51,9 @@ def run_cell(cell: Mapping[str, str], namespace: dict[str, Any]) -> dict[str, st
     name, source = cell["name"], cell["source"]
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
-        exec(compile(source, name, "exec", dont_inherit=True), namespace)
+        code = compile(source, name, "exec", namespace[FLAGS], dont_inherit=True)
+        namespace[FLAGS] |= code.co_flags & FUTURE
+        exec(code, namespace)
     except (Exception, WorkerGone, HandleMisuse, OurFault) as error:
         return fault_of(error)
     return None

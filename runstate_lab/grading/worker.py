@@ -50,6 +50,7 @@ class Worker:
         self.crossings = 0
         self.questions = 0
         self.callbacks: dict[int, object] = {}
+        self.future = 0
         self.contexts: dict[int, object] = {}
         self.operations: dict[str, Callable[..., object]] = {
             "start": self.start,
@@ -77,7 +78,7 @@ class Worker:
                 found, limit = len(frame), self.limits.max_bytes
                 raise _TooMuch(f"a value of {found} bytes, limit {limit}")
         except BaseException as error:  # whatever a student raises is an answer
-            frame = codec.frame(["exc", nonce, *claims.write(error)])
+            frame = codec.frame(["exc", nonce, *claims.told(error)])
         self.send(frame)
 
     def start(
@@ -99,8 +100,10 @@ class Worker:
         sys.modules["__main__"] = self.module
         file_name = f"<cell {cell}>"
         linecache.cache[file_name] = (len(source), None, source.splitlines(True), file_name)
-        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self.future
         code = compile(source, file_name, "exec", flags, dont_inherit=True)
+        # A notebook keeps `from __future__ import ...` for the cells that follow.
+        self.future |= code.co_flags & surroundings.FUTURE
         waiting = eval(code, self.module.__dict__)
         if inspect.iscoroutine(waiting):
             import asyncio  # late: starting a worker must not wait for it
