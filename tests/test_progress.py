@@ -194,7 +194,9 @@ def test_what_is_recorded_has_the_declared_shape() -> None:
     """Each writer's entries pass the table that reading checks them by."""
     written = {
         "predictions": {"letter": "a", "choice": "A", "why": "so", "revealed": False},
-        "answers": {"given": "a", "right": True, "tries": 1, "beliefs": ["M1"]},
+        "answers": {
+            "given": "a", "chosen": ["A"], "right": True, "tries": 1, "beliefs": ["M1"]
+        },
         "hints": {"shown": 1},
         "checks": {"attempts": 1, "held": ["04.1"]},
         "solutions": {"shown": True},

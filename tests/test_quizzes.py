@@ -239,6 +239,9 @@ ODD = {
     "the words changed": {"given": "b", "chosen": ["an option of last year"], "tries": 1},
     "the option is gone": {"given": "z", "chosen": ["z"], "tries": 1},
     "too many letters": {"given": "ab", "chosen": ["a", "b"], "tries": 1},
+}
+# The whole file is set aside for these, and said once.
+MISSHAPEN = {
     "no text": {"given": 3, "chosen": [], "tries": 1},
     "a list": ["b"],
     "a text": "b",
@@ -264,6 +267,23 @@ def test_an_odd_entry_is_shown_unanswered_with_one_sentence(
     assert "does not fit this question any more" in reply["said"]
     make(name).answer(id, {"98.1.1": "b", "98.3": "ab", "98.4": "a"}[id])
     assert reply["said"] != make(name).replies[id]["said"]
+
+
+@pytest.mark.usefixtures("lesson")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kept", MISSHAPEN.values(), ids=MISSHAPEN)
+@pytest.mark.parametrize(("make", "id"), [(quiz, "98.1.1"), (fill, "98.3"), (order, "98.4")])
+def test_an_entry_of_another_shape_is_shown_unanswered_and_can_be_answered(
+    make: Callable[[str], Form], id: str, kept: object, tmp_path: Path
+) -> None:
+    """As where nothing was recorded."""
+    document = {"version": 1, "entries": {"answers": {id: kept}}}
+    (tmp_path / "progress.json").write_text(json.dumps(document))
+    name = id.removesuffix(".1") if make is quiz else id
+
+    assert {} == make(name).replies
+    make(name).answer(id, {"98.1.1": "b", "98.3": "ab", "98.4": "a"}[id])
+    assert [id] == list(make(name).replies)
 
 
 @pytest.mark.usefixtures("lesson")

@@ -20,7 +20,7 @@ MOST_ENTRIES = 5_000
 # section -> name -> what stands there where nothing was recorded, and so its type
 SHAPES: Mapping[str, Mapping[str, object]] = {
     "predictions": {"letter": "", "choice": "", "why": "", "revealed": False},
-    "answers": {"given": "", "right": False, "tries": 0, "beliefs": []},
+    "answers": {"given": "", "chosen": [], "right": False, "tries": 0, "beliefs": []},
     "hints": {"shown": 0},
     "checks": {"attempts": 0, "held": []},
     "solutions": {"shown": False},
