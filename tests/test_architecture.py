@@ -26,7 +26,7 @@ MAY_IMPORT = {
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "_course" not in path.parts)
 BOOK = [path for path in MODULES if path.parent == PACKAGE and not path.name.startswith("__")]
-CODE_LINES = 250
+CODE_LINES = 350
 FUNCTION_LINES = 40
 COMMENTS_PER_100 = 10
 
@@ -140,7 +140,7 @@ def test_the_machinery_imports_only_what_stands_below_it(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_fits_in_the_readers_head(path: Path) -> None:
-    """A module has at most 250 lines of code and opens with a docstring."""
+    """A module has at most 350 lines of code and opens with a docstring."""
     text = path.read_text(encoding="utf-8")
 
     assert ast.get_docstring(ast.parse(text)), "no docstring"
