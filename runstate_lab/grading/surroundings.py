@@ -47,10 +47,13 @@ class Shown:
     def __init__(self, *shown: object, **how: object) -> None:
         pass
 
-    def __getattr__(self, name: str) -> object:
+    def __call__(self, *shown: object, **how: object) -> Shown:
+        return self
+
+    def __getattr__(self, name: str) -> Shown:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Shown
+        return self
 
 
 class _Lent(ModuleType):
@@ -58,10 +61,13 @@ class _Lent(ModuleType):
 
     __path__: Sequence[str] = ()
 
-    def __getattr__(self, name: str) -> object:
+    def __call__(self, *shown: object, **how: object) -> Shown:
+        return self
+
+    def __getattr__(self, name: str) -> Shown:
         if name.startswith("_"):
             raise AttributeError(name)
-        return Shown
+        return self
 
 
 class Lender:
