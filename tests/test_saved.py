@@ -183,7 +183,7 @@ HOSTILE: Mapping[str, tuple[bytes, bytes, bytes, str]] = {
     "a page": (b"<html>", b"{},", b"", "web-page"),
 }  # fmt: skip
 PROGRAM = """
-import resource, sys
+import re, sys
 from runstate_lab.course.saved import parse
 from runstate_lab.course.reasons import Unreadable
 content = open(sys.argv[1], "rb").read()
@@ -192,7 +192,9 @@ try:
     code = ""
 except Unreadable as refusal:
     code = refusal.code
-print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+# Not ru_maxrss: that begins with the size of the process that started this one.
+peak = re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())
+print(code, int(peak[1]) // 1024)
 """
 
 
