@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -179,6 +180,29 @@ def test_a_value_is_looked_at_beside_the_others() -> None:
     board.set_state({"schedule": "A", "at": 5})
 
     assert ("AA", 2) == (board.schedule, board.at)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_a_browser_holds_is_taken_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tuple comes back as a list: the widget must still know it as its own."""
+    widget, refused = MADE[name], []
+    monkeypatch.setattr(type(widget), "send_state", lambda self, key=None: refused.append(key))
+    held = {trait: getattr(widget, trait) for trait in widget.limits if trait not in LOCKED}
+    before = seen(widget)
+
+    widget.set_state(json.loads(json.dumps(held)))
+
+    assert [] == refused
+    assert before == seen(widget)
+
+
+def test_a_desk_is_reset_by_a_browser() -> None:
+    """The first step comes back as it was sent, and stands."""
+    desk = a_desk()
+
+    desk.set_state(json.loads(json.dumps({"shown": desk.shown[:1], "at": 0})))
+
+    assert (1, 0) == (len(desk.shown), desk.at)
 
 
 def test_of_a_message_with_one_nonsense_value_nothing_is_taken() -> None:

@@ -9,6 +9,7 @@ What is not here: the doors (see `deskworld`), and what a step shows (see
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import traitlets
@@ -239,7 +240,8 @@ class ApprovalDesk(Live):
     ) -> list[dict[str, object]]:
         desks = {RIGHT: StateStore} if other is None else {RIGHT: StateStore, name: other}
         try:
-            return deskgraph.steps(desks, presses)
+            # As a browser will give them back, where a tuple has become a list.
+            return list(json.loads(json.dumps(deskgraph.steps(desks, presses))))
         except Exception as fault:  # a learner's own store may raise anything while run-7 begins
             found = f"{type(fault).__name__}: {fault}".partition("\n")[0]
             raise Askew(
