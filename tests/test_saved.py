@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import subprocess
 import sys
 import tarfile
@@ -21,28 +20,7 @@ from runstate_lab.course.reasons import DEEPEST, FILES, LARGEST, MOST_CELLS, Unr
 from runstate_lab.course.saved import parse
 from runstate_lab.grading.session import Job, grade_one
 from runstate_lab.grading.verdict import REASONS
-
-ANSWER = "# answer: 04.1\nx = 1"
-
-
-def cell(**changes: object) -> dict[str, object]:
-    """An answer cell as Jupyter saves it, with some keys changed or None to drop."""
-    made = {
-        "cell_type": "code",
-        "id": "answer-04-1",
-        "metadata": {"runstate": {"id": "04.1", "role": "answer", "task": "04.1"}},
-        "outputs": [],
-        "source": ANSWER,
-        **changes,
-    }
-    return {name: value for name, value in made.items() if value is not None}
-
-
-def notebook(*cells: object, **changes: object) -> bytes:
-    """A notebook's bytes."""
-    made = {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **changes}
-    return json.dumps({name: value for name, value in made.items() if value != "drop"}).encode()
-
+from sheets import cell, notebook
 
 def zipped(name: str) -> bytes:
     """A zip of one file."""

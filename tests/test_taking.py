@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 import pytest
@@ -17,28 +16,9 @@ from runstate_lab.course.taking import (
     same_text,
     take,
 )
+from sheets import ANSWER, cell, notebook
 
-ANSWER = "# answer: 04.1\nx = 1"
 WANTED = Wanted("04.1", cell_id="answer-04-1", stub="# answer: 04.1\nraise NotImplementedError")
-
-
-def cell(**changes: object) -> dict[str, object]:
-    """An answer cell as Jupyter saves it, with some keys changed or None to drop."""
-    made = {
-        "cell_type": "code",
-        "id": "answer-04-1",
-        "metadata": {"runstate": {"id": "04.1", "role": "answer", "task": "04.1"}},
-        "outputs": [],
-        "source": ANSWER,
-        **changes,
-    }
-    return {name: value for name, value in made.items() if value is not None}
-
-
-def notebook(*cells: object, **changes: object) -> bytes:
-    """A notebook's bytes."""
-    made = {"cells": list(cells), "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **changes}
-    return json.dumps({name: value for name, value in made.items() if value != "drop"}).encode()
 
 
 def taken(content: bytes) -> Answer:
